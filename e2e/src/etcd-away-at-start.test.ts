@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { StoreCopy } from "@xdskit/server";
 import { openSqliteStore } from "@xdskit/store-sqlite";
-import { copyFolder } from "../../packages/xdskit/src/revisions/etcd-state.js";
+import { copyFolder } from "../../packages/xdskit/src/daemon/revisions/etcd-state.js";
 import { createConfigFolder } from "./harness/basics/config-folder.js";
 import { peer } from "./harness/basics/peers.js";
 import { cluster, configSource } from "./harness/basics/resources.js";

@@ -9,9 +9,9 @@ import fc from "fast-check";
 import { createLog } from "../../packages/admin/src/log/log.js";
 import { resourcesWithUnknown } from "../../packages/api/src/testing/unknown-fields.js";
 import { type Stage, withStage } from "../../packages/relay/src/testing/relayed.js";
+import { type FileFormat, fileFormats } from "../../packages/xdskit/src/daemon/to-files/file-formats.js";
+import { startToFiles } from "../../packages/xdskit/src/daemon/to-files/to-files.js";
 import { eventually } from "../../packages/xdskit/src/testing/command.js";
-import { type FileFormat, fileFormats } from "../../packages/xdskit/src/to-files/file-formats.js";
-import { startToFiles } from "../../packages/xdskit/src/to-files/to-files.js";
 
 const types = ["cluster", "listener"] as const;
 

@@ -1,8 +1,8 @@
 import { logFormats, logLevels } from "@xdskit/admin/log-options";
 import type { ListenAddress } from "@xdskit/server/address";
 import type { Command } from "commander";
-import type { ServingOptions } from "../server/serving.js";
-import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
+import type { ServingOptions } from "../daemon/serving.js";
+import { type FileFormat, fileFormats } from "../daemon/to-files/file-formats.js";
 import {
   collect,
   readDurationWithUnit,

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { maxKept, XdskitError } from "@xdskit/api";
 import type { RevisionId, Store, StoredResource } from "@xdskit/server";
-import { stateHome } from "../revisions/state-home.js";
+import { stateHome } from "../daemon/revisions/state-home.js";
 
 /**
  * Reads revisions from the state of a server on this machine. `directory` is what `--state` of the server says, or the

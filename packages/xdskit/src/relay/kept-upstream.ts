@@ -2,7 +2,7 @@ import { type Log, logFinding } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
 import type { GroupRelay } from "@xdskit/relay";
 import { type AheadFile, KeptSource, type Revision, type RolledBack, type Store, type XdsServer } from "@xdskit/server";
-import type { KeptHistory } from "../revisions/retention.js";
+import type { KeptHistory } from "../daemon/revisions/retention.js";
 import type { UpstreamStatus } from "./upstream-status.js";
 
 interface KeptUpstreamOptions {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { XdsServer } from "@xdskit/server";
-import type { KeptHistory } from "../revisions/retention.js";
-import type { TakenSettings } from "../server/settings-watch.js";
+import type { KeptHistory } from "../daemon/revisions/retention.js";
+import type { TakenSettings } from "../daemon/settings-watch.js";
 import { liveOptions } from "../settings/live-options.js";
 import type { RelaySettings, Settings } from "../settings/schema.js";
 import { liveKeys, settingsChange } from "../settings/settings-change.js";

@@ -1,11 +1,11 @@
 import { logFinding } from "@xdskit/admin/log";
 import { printable } from "@xdskit/api";
 import { createRelay, createUpstreamMetrics } from "@xdskit/relay";
+import { restOptions, runServing, type Serving, type ServingOptions } from "../daemon/serving.js";
+import { groupOfFiles } from "../daemon/to-files/to-files.js";
 import type { Terminal } from "../output/terminal.js";
-import { restOptions, runServing, type Serving, type ServingOptions } from "../server/serving.js";
 import { loadRelaySettings } from "../settings/load-settings.js";
 import type { RelaySettings } from "../settings/schema.js";
-import { groupOfFiles } from "../to-files/to-files.js";
 import { takesRelaySettings } from "./live-relay-settings.js";
 import { servedSettings, type UpstreamArguments, upstreamSettings } from "./relay-settings.js";
 import { openRelayState, stateOfRelay } from "./relay-state.js";

@@ -1,20 +1,20 @@
 import { createLog, logFinding } from "@xdskit/admin/log";
 import { XdskitError } from "@xdskit/api";
 import { createServer, defaultParts, type ServerOptions } from "@xdskit/server";
+import { folderVersions } from "../daemon/replicas/folder-comparison.js";
+import { RevisionEvents } from "../daemon/revisions/revision-events.js";
+import { stateOfFolder } from "../daemon/revisions/state.js";
+import { openServedState } from "../daemon/revisions/written-state.js";
+import { restOptions, runServing, type Serving } from "../daemon/serving.js";
+import { mustNotBeServed } from "../daemon/to-files/not-served.js";
+import { workerSlot } from "../daemon/workers/worker-slot.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import type { Terminal } from "../output/terminal.js";
-import { folderVersions } from "../replicas/folder-comparison.js";
-import { RevisionEvents } from "../revisions/revision-events.js";
-import { stateOfFolder } from "../revisions/state.js";
-import { openServedState } from "../revisions/written-state.js";
-import { restOptions, runServing, type Serving } from "../server/serving.js";
 import { type LoadedSettings, loadSettings, withCluster } from "../settings/load-settings.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, layersOf, serverOptions, serverTls } from "../settings/server-settings.js";
 import { limitsOfWorker } from "../settings/worker-limits.js";
-import { mustNotBeServed } from "../to-files/not-served.js";
-import { workerSlot } from "../workers/worker-slot.js";
 import { folderLayers } from "./folder/served-folder.js";
 import { type ServedCluster, servedCluster } from "./kubernetes/served-cluster.js";
 import { liveFolder } from "./live/live-folder.js";
@@ -35,7 +35,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   // The start below reports errors.
   const count = worker === undefined ? await processCount(options).catch(() => 1) : 1;
   if (count > 1) {
-    const { superviseProcesses } = await import("../workers/supervisor.js");
+    const { superviseProcesses } = await import("../daemon/workers/supervisor.js");
     const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
     return await superviseProcesses(count, { terminal, log });
   }

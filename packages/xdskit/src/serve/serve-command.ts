@@ -6,8 +6,8 @@ import {
   type ServingArguments,
   servingOptions,
 } from "../arguments/serving-options.js";
+import type { ServingOptions } from "../daemon/serving.js";
 import type { Terminal } from "../output/terminal.js";
-import type { ServingOptions } from "../server/serving.js";
 import { parseStoreUrl, type StoreUrl } from "../settings/options/store-url.js";
 import type { KubernetesSettings, ServeOptions } from "./options/serve-options.js";
 

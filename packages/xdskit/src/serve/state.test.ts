@@ -10,7 +10,7 @@ import { grpcClient } from "../../../server/src/testing/clients/raw-client.js";
 import { delta } from "../../../server/src/testing/clients/xds-client.js";
 import { ads, urlOf } from "../../../server/src/testing/running-server.js";
 import { SqliteTables } from "../../../store-sqlite/src/sqlite-tables.js";
-import { stateFolder, stateOfFolder } from "../revisions/state.js";
+import { stateFolder, stateOfFolder } from "../daemon/revisions/state.js";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds, type RunningServer, servesHere } from "../testing/in-process.js";

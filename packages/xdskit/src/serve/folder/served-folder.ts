@@ -24,10 +24,10 @@ import {
   wholeFolderLayer,
   type XdsServer,
 } from "@xdskit/server";
+import { createSourceLog } from "../../daemon/logs/source-log.js";
+import type { EditResult, NoteFiles } from "../../daemon/open-audit.js";
+import type { KeptHistory } from "../../daemon/revisions/retention.js";
 import { userName } from "../../process/user-name.js";
-import type { KeptHistory } from "../../revisions/retention.js";
-import { createSourceLog } from "../../server/logs/source-log.js";
-import type { EditResult, NoteFiles } from "../../server/open-audit.js";
 import { ignoredFiles, type LoadedSettings } from "../../settings/load-settings.js";
 import { folderSettings, groupNames, groupsOfLayers, layersOf, whereServed } from "../../settings/server-settings.js";
 import { layerInApi, writtenLayers } from "../../settings/written-layers.js";

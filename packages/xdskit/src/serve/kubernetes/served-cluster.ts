@@ -10,9 +10,9 @@ import {
 } from "@xdskit/api";
 import type { ServerOptions } from "@xdskit/server";
 import type { KubernetesSource, KubernetesStatus } from "@xdskit/source-kubernetes";
+import { ownState } from "../../daemon/revisions/state.js";
+import type { Serving } from "../../daemon/serving.js";
 import { counted } from "../../output/counts.js";
-import { ownState } from "../../revisions/state.js";
-import type { Serving } from "../../server/serving.js";
 import type { OfCluster } from "../../settings/load-settings.js";
 import type { Settings } from "../../settings/schema.js";
 import { whereServed } from "../../settings/server-settings.js";

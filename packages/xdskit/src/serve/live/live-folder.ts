@@ -1,9 +1,9 @@
 import type { ApiLayer } from "@xdskit/admin";
 import type { Registry, ResourceTypes } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
-import type { RevisionEvents } from "../../revisions/revision-events.js";
-import { apiLayers, type FilledLayer, type StateInUse } from "../../revisions/written-state.js";
-import type { Serving } from "../../server/serving.js";
+import type { RevisionEvents } from "../../daemon/revisions/revision-events.js";
+import { apiLayers, type FilledLayer, type StateInUse } from "../../daemon/revisions/written-state.js";
+import type { Serving } from "../../daemon/serving.js";
 import type { LoadedSettings } from "../../settings/load-settings.js";
 import type { Settings } from "../../settings/schema.js";
 import { layersOf } from "../../settings/server-settings.js";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { errorsIn, type Finding, XdskitError } from "@xdskit/api";
 import type { LiveOptions, References, XdsServer } from "@xdskit/server";
-import type { KeptHistory } from "../../revisions/retention.js";
-import type { TakenSettings } from "../../server/settings-watch.js";
+import type { KeptHistory } from "../../daemon/revisions/retention.js";
+import type { TakenSettings } from "../../daemon/settings-watch.js";
 import { liveOptions } from "../../settings/live-options.js";
 import type { Settings } from "../../settings/schema.js";
 import { accessKeys, liveKeys, settingsChange } from "../../settings/settings-change.js";

@@ -1,6 +1,6 @@
 import type { References } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
-import type { ServingOptions } from "../../server/serving.js";
+import type { ServingOptions } from "../../daemon/serving.js";
 import type { StoreUrl } from "../../settings/options/store-url.js";
 import type { ServedFolderOptions } from "../folder/served-folder.js";
 

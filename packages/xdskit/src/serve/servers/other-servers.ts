@@ -2,11 +2,11 @@ import { logFinding, Refusals } from "@xdskit/admin/log";
 import type { Finding, Registry } from "@xdskit/api";
 import type { SharedRollouts, XdsServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
-import { FolderComparison, type FolderVersions } from "../../replicas/folder-comparison.js";
-import { Rebalancing } from "../../replicas/rebalancing.js";
-import type { ReplicaCertificates } from "../../replicas/replica-tls.js";
-import type { StateInUse } from "../../revisions/written-state.js";
-import type { Serving } from "../../server/serving.js";
+import { FolderComparison, type FolderVersions } from "../../daemon/replicas/folder-comparison.js";
+import { Rebalancing } from "../../daemon/replicas/rebalancing.js";
+import type { ReplicaCertificates } from "../../daemon/replicas/replica-tls.js";
+import type { StateInUse } from "../../daemon/revisions/written-state.js";
+import type { Serving } from "../../daemon/serving.js";
 import type { ServeOptions } from "../options/serve-options.js";
 import { Peering } from "./peering.js";
 

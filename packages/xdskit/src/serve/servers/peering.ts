@@ -6,15 +6,15 @@ import { askAll } from "@xdskit/admin/listener";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { CallerRefused, ClientStatusPage, RolloutPeer, SharedKeys, StatusPeer, TimeLeft } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
+import type { FolderVersions, OtherFolder } from "../../daemon/replicas/folder-comparison.js";
+import { HiddenReplica } from "../../daemon/replicas/hidden-replica.js";
+import type { ReplicaAnswers } from "../../daemon/replicas/questions.js";
+import type { ReplicaAddress } from "../../daemon/replicas/replica-listener.js";
+import type { ReplicaCertificates } from "../../daemon/replicas/replica-tls.js";
+import { Replicas } from "../../daemon/replicas/replicas.js";
+import type { Replica } from "../../daemon/replicas/replicas-there.js";
+import type { WorkerSlot } from "../../daemon/workers/worker-slot.js";
 import { version } from "../../process/version.js";
-import type { FolderVersions, OtherFolder } from "../../replicas/folder-comparison.js";
-import { HiddenReplica } from "../../replicas/hidden-replica.js";
-import type { ReplicaAnswers } from "../../replicas/questions.js";
-import type { ReplicaAddress } from "../../replicas/replica-listener.js";
-import type { ReplicaCertificates } from "../../replicas/replica-tls.js";
-import { Replicas } from "../../replicas/replicas.js";
-import type { Replica } from "../../replicas/replicas-there.js";
-import type { WorkerSlot } from "../../workers/worker-slot.js";
 
 /** How a server finds the other servers of its store. */
 export interface PeeringOptions {

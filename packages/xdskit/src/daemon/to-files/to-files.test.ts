@@ -9,7 +9,7 @@ import { createLog } from "@xdskit/admin/log";
 import { createResource, type Resource, readResources, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
-import { eventually } from "../testing/command.js";
+import { eventually } from "../../testing/command.js";
 import type { FileFormat } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile } from "./file-names.js";
 import { startToFiles, type ToFiles } from "./to-files.js";
@@ -103,7 +103,7 @@ test("every name has a file of its own with a safe name on every file system", (
   const names = [
     "a",
     ".",
-    "..",
+    "../..",
     "a/b",
     "a%2Fb",
     "x".repeat(1_000),

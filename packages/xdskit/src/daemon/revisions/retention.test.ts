@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore, encodeStored, type RolloutState, type Store } from "@xdskit/server";
-import { cluster, resourcesOf } from "../../../relay/src/testing/relayed.js";
-import { manualClock } from "../../../server/src/testing/basics/manual-clock.js";
-import { waitFor } from "../../../server/src/testing/basics/wait-for.js";
-import { delta } from "../../../server/src/testing/clients/xds-client.js";
-import { ads, urlOf, withMemoryServer } from "../../../server/src/testing/running-server.js";
-import { eventually } from "../testing/command.js";
+import { cluster, resourcesOf } from "../../../../relay/src/testing/relayed.js";
+import { manualClock } from "../../../../server/src/testing/basics/manual-clock.js";
+import { waitFor } from "../../../../server/src/testing/basics/wait-for.js";
+import { delta } from "../../../../server/src/testing/clients/xds-client.js";
+import { ads, urlOf, withMemoryServer } from "../../../../server/src/testing/running-server.js";
+import { eventually } from "../../testing/command.js";
 import { KeptHistory } from "./retention.js";
 
 const day = 24 * 3_600_000;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { clusterYaml, testFolder } from "../testing/folder.js";
-import { inProcessEnds } from "../testing/in-process.js";
+import { clusterYaml, testFolder } from "../../testing/folder.js";
+import { inProcessEnds } from "../../testing/in-process.js";
 import { mustNotBeServed } from "./not-served.js";
 
 test("a served folder is not written into itself", async () => {

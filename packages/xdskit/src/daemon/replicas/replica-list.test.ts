@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { createMemoryStore, type SharedKeys, type SharedListener } from "@xdskit/server";
-import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
-import { withMethods } from "../../../server/src/testing/with-methods.js";
+import { waitFor } from "../../../../grpc-server/src/testing/wait-for.js";
+import { withMethods } from "../../../../server/src/testing/with-methods.js";
 import { ReplicaList } from "./replica-list.js";
 
 const away = { code: "XDSKIT_STORE", severity: "error", message: "nobody answers" } as const;

@@ -1,6 +1,6 @@
 import type { Retention, RolloutState, SharedRollouts, Store, XdsServer } from "@xdskit/server";
-import type { Settings } from "../settings/schema.js";
-import { usualHistory } from "../settings/usual-settings.js";
+import type { Settings } from "../../settings/schema.js";
+import { usualHistory } from "../../settings/usual-settings.js";
 
 type StateSettings = Settings["state"];
 

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Revision, Store } from "@xdskit/server";
-import type { StoreUrl } from "../settings/options/store-url.js";
+import type { StoreUrl } from "../../settings/options/store-url.js";
 import type { WorkerSlot } from "../workers/worker-slot.js";
 import { openEtcdState } from "./etcd-state.js";
 import { stateHome } from "./state-home.js";

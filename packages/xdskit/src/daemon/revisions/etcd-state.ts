@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import { CopiedStore, copiedRollouts, type Store, StoreCopy } from "@xdskit/server";
-import type { StoreUrl } from "../settings/options/store-url.js";
+import type { StoreUrl } from "../../settings/options/store-url.js";
 import { etcdCredentials } from "./etcd-credentials.js";
 import { stateHome } from "./state-home.js";
 

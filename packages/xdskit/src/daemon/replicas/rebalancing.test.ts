@@ -3,8 +3,8 @@ import { connect, createServer as createTcpServer, type Socket } from "node:net"
 import { it, type TestContext } from "node:test";
 import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
-import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
-import { cluster } from "../../../server/src/testing/test-resources.js";
+import { waitFor } from "../../../../grpc-server/src/testing/wait-for.js";
+import { cluster } from "../../../../server/src/testing/test-resources.js";
 import { Rebalancing } from "./rebalancing.js";
 
 /** A server that its balancer knows from now on. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createMemoryStore, type SharedKeys } from "@xdskit/server";
-import { withMethods } from "../../../server/src/testing/with-methods.js";
+import { withMethods } from "../../../../server/src/testing/with-methods.js";
 import { HiddenReplica } from "./hidden-replica.js";
 
 /** A state folder, and servers of it that cannot listen. */

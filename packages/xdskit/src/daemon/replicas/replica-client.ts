@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path";
 import type { PeerCertificate } from "node:tls";
 import { maxBody } from "@xdskit/api";
 import { hostOf } from "@xdskit/server/address";
-import { boundedBytes } from "../files/bounded-bytes.js";
+import { boundedBytes } from "../../files/bounded-bytes.js";
 import { askPath, parsedBody } from "./questions.js";
 import { type ReplicaCertificates, type ReplicaTls, readReplicaTls } from "./replica-tls.js";
 import type { Replica } from "./replicas-there.js";

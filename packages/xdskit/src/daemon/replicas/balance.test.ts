@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { randomFrom } from "../../../server/src/testing/basics/random.js";
+import { randomFrom } from "../../../../server/src/testing/basics/random.js";
 import { Balance, surplusOf } from "./balance.js";
 
 /**

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
 import { openSqliteStore } from "@xdskit/store-sqlite";
-import { testFolder } from "../testing/folder.js";
+import { testFolder } from "../../testing/folder.js";
 import { openAndRead, openState } from "./state.js";
 
 const info = { author: "a test", cause: { kind: "api", caller: "a test" }, message: "", time: 1_000 } as const;

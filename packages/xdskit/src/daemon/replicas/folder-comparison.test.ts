@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it, type TestContext } from "node:test";
 import { createServer } from "@xdskit/server";
-import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
-import { cluster } from "../../../server/src/testing/test-resources.js";
+import { waitFor } from "../../../../grpc-server/src/testing/wait-for.js";
+import { cluster } from "../../../../server/src/testing/test-resources.js";
 import { FolderComparison, folderVersions } from "./folder-comparison.js";
 
 /** Two servers, of which the first is compared with the second. */

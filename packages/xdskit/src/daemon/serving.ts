@@ -33,9 +33,6 @@ import { typesFor } from "../settings/own-types.js";
 import type { Settings } from "../settings/schema.js";
 import { groupNames, serverTls } from "../settings/server-settings.js";
 import type { accessKeys } from "../settings/settings-change.js";
-import { groupOfFiles, startToFiles, type ToFilesSettings } from "../to-files/to-files.js";
-import { metricsOfMachine } from "../workers/worker-metrics.js";
-import type { WorkerSlot } from "../workers/worker-slot.js";
 import { adminPartsOf } from "./admin-parts.js";
 import { exampleNode } from "./example-node.js";
 import { createJsonFindings } from "./json-findings.js";
@@ -46,6 +43,9 @@ import type { Served } from "./served.js";
 import { settingsTroubles } from "./settings-troubles.js";
 import { type TakenSettings, type TakeSettings, type WatchedSettings, watchSettings } from "./settings-watch.js";
 import { startSummary } from "./start-summary.js";
+import { groupOfFiles, startToFiles, type ToFilesSettings } from "./to-files/to-files.js";
+import { metricsOfMachine } from "./workers/worker-metrics.js";
+import type { WorkerSlot } from "./workers/worker-slot.js";
 
 /** The options of every command that serves. */
 export interface ServingOptions {

@@ -6,7 +6,7 @@ import { XdskitError } from "@xdskit/api";
 import { followRevoked, peerOf, renewTls } from "@xdskit/grpc-server";
 import { type CallerRefused, createRules, evidenceFrom } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
-import { boundedBytes } from "../files/bounded-bytes.js";
+import { boundedBytes } from "../../files/bounded-bytes.js";
 import { askPath, maxAskedBytes, parsedBody, type ReplicaAnswers } from "./questions.js";
 import { type ReplicaCertificates, readReplicaTls } from "./replica-tls.js";
 import { type ReplicaToken, showsToken } from "./replica-token.js";

@@ -3,7 +3,7 @@ import type { AdminStore, AnySourceStatus, StoreNumbers } from "@xdskit/admin/li
 import type { Fields } from "@xdskit/admin/log";
 import type { Finding, Registry, Resource, Where } from "@xdskit/api";
 import type { GroupSettings, ServerTls, SharedRollouts, XdsServer } from "@xdskit/server";
-import type { FolderVersions } from "../replicas/folder-comparison.js";
+import type { FolderVersions } from "./replicas/folder-comparison.js";
 
 /** The other servers of the store, as serving needs them. */
 export interface ServedPeering {

@@ -12,8 +12,8 @@ import {
   WrittenLayers,
   type XdsServer,
 } from "@xdskit/server";
-import type { Settings } from "../settings/schema.js";
-import { writtenLayers } from "../settings/written-layers.js";
+import type { Settings } from "../../settings/schema.js";
+import { writtenLayers } from "../../settings/written-layers.js";
 import { KeptHistory } from "./retention.js";
 import { openAndRead, type ServerState, type StateOptions } from "./state.js";
 

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { Log } from "@xdskit/admin/log";
-import type { Terminal } from "../output/terminal.js";
-import { exitStatus } from "../process/exit-status.js";
-import { listenForReload } from "../process/reload.js";
-import { serviceManager, unnotified } from "../process/service-manager.js";
-import { listenForStop } from "../process/signals.js";
+import type { Terminal } from "../../output/terminal.js";
+import { exitStatus } from "../../process/exit-status.js";
+import { listenForReload } from "../../process/reload.js";
+import { serviceManager, unnotified } from "../../process/service-manager.js";
+import { listenForStop } from "../../process/signals.js";
 import { environmentOf } from "./worker-slot.js";
 
 /** A process that ended by itself is started again after this many milliseconds, and after twice as long each time. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createMemoryStore, type SharedKeys } from "@xdskit/server";
-import { waitFor } from "../../../grpc-server/src/testing/wait-for.js";
+import { waitFor } from "../../../../grpc-server/src/testing/wait-for.js";
 import { Replicas } from "./replicas.js";
 
 /** A state folder, and the keys that its servers share. */
