@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { readResources } from "@xdskit/api";
 import { categoriesOf, extensionsIn } from "../../packages/api/src/envoy-versions/extension-types.js";
-import { filterConfig } from "../../packages/api/src/envoy-versions/per-route.js";
+import { filterConfig, perRoute } from "../../packages/api/src/envoy-versions/per-route.js";
 import { createAuthority } from "../../packages/api/src/testing/certificates.js";
 import { type Case, corpus } from "../../packages/api/src/testing/corpus/index.js";
 import { startEnvoyJudge, type Verdict } from "./corpus/envoy-judge.js";
@@ -32,12 +32,14 @@ const resourceOf = (type: string, name: string, about: JsonObject, fields: JsonO
   resource: { ...typed(type), name, ...fields },
 });
 
-/** A listener with a virtual host that has this for a filter. */
-function inRoute(config: JsonObject, name: string): Case {
-  const virtual_hosts = [{ name: "a", domains: ["*"], typed_per_filter_config: { x: config } }];
+/** A listener with this for a filter in a virtual host, or among the filters. */
+function inRoute(config: JsonObject, name: string, isFilter = false): Case {
+  const host = { name: "a", domains: ["*"] };
+  const virtual_hosts = [isFilter ? host : { ...host, typed_per_filter_config: { x: config } }];
+  const filters = isFilter ? [{ name: "x", typed_config: config }] : [];
   const manager = extension("network.http_connection_manager.v3.HttpConnectionManager", {
     stat_prefix: "a",
-    http_filters: [extension("http.router.v3.Router")],
+    http_filters: [...filters, extension("http.router.v3.Router")],
     route_config: { name: "a", virtual_hosts },
   });
   return resourceOf("envoy.config.listener.v3.Listener", name, config, {
@@ -54,7 +56,7 @@ function filtersIn(cases: readonly Case[]): readonly JsonObject[] {
     for (const value of Object.values(json)) visit(value as JsonValue);
     if (Array.isArray(json) || typeof json["@type"] !== "string") return;
     const type = json["@type"].slice(json["@type"].indexOf("/") + 1);
-    if (!categoriesOf(type).includes("envoy.filters.http")) return;
+    if (!categoriesOf(type).some((one) => one === "envoy.filters.http" || one === perRoute)) return;
     const known = found.get(type) ?? new Map<string, JsonObject>();
     if (known.size < 4) found.set(type, known.set(JSON.stringify(json), json));
   };
@@ -113,19 +115,24 @@ test("xdskit and real Envoys know what configures a filter for routes", { timeou
     ),
     {},
   ];
+  const structOf = ({ "@type": type_url, ...value }: JsonObject) =>
+    typed("xds.type.v3.TypedStruct", { type_url: type_url ?? "", value });
   const configs = all.flatMap((config) => {
-    const { "@type": type_url, ...value } = config;
     const wrapped = (fields: JsonObject = {}) => typed(filterConfig, { config, ...fields });
-    const isFilter = filters.includes(config) && Object.keys(value).length > 0;
+    const isFilter = filters.includes(config) && Object.keys(config).length > 1;
     return [
       config,
       wrapped(),
       wrapped({ disabled: true }),
       wrapped({ is_optional: true }),
-      ...(isFilter ? [typed("xds.type.v3.TypedStruct", { type_url: type_url ?? "", value })] : []),
+      ...(isFilter ? [structOf(config)] : []),
     ];
   });
-  const cases = configs.map((config, index) => inRoute(config, `per-route-${index}-`));
+  const amongFilters = [...filters, ...filters.map(structOf)];
+  const cases = [
+    ...configs.map((config, index) => inRoute(config, `per-route-${index}-`)),
+    ...amongFilters.map((config, index) => inRoute(config, `filter-${index}-`, true)),
+  ];
   await compare(
     t,
     cases,

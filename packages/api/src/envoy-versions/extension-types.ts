@@ -1,15 +1,15 @@
 import type { DescField } from "@bufbuild/protobuf";
 import { perObject } from "../names/per-object.js";
 import { generatedFile } from "../registry/generated-file.js";
-import { perRoute, perRouteFields, perRouteTypes } from "./per-route.js";
+import { onlyForRoutes, perRoute, perRouteFields, perRouteTypes } from "./per-route.js";
 
 interface Extensions {
   /** The categories of a message that configures an extension, by its full name. */
   readonly types: ReadonlyMap<string, Categories>;
   /** The categories of the extensions that stand in a field, by its full name. */
   readonly slots: ReadonlyMap<string, Categories>;
-  /** The messages of HTTP filters that have another one for routes. */
-  readonly besidePerRoute: ReadonlySet<string>;
+  /** The messages of HTTP filters that have one for routes, and another one. */
+  readonly pairedPerRoute: ReadonlySet<string>;
 }
 
 /** Kinds of extensions, such as `envoy.filters.http`, all of which an Envoy lists. */
@@ -61,11 +61,12 @@ function extensions(): Extensions {
       ({ field, categories }) => !unlike.has(field) && categories.every((one) => listed.has(one)),
     );
     const http = Object.keys(types).filter((name) => types[name]?.includes("envoy.filters.http"));
-    const { ofRoutes, besideThem } = perRouteTypes(http);
+    const { ofRoutes, paired } = perRouteTypes(http);
+    const elsewhere = (name: string) => (onlyForRoutes.test(name) ? none : (types[name] ?? none));
     read = {
       types: new Map([
         ...Object.entries(types),
-        ...ofRoutes.map((name) => [name, [...(types[name] ?? none), perRoute]] as const),
+        ...ofRoutes.map((name) => [name, [...elsewhere(name), perRoute]] as const),
       ]),
       slots: new Map([
         ...known.map(({ field, categories }) => [field, categories] as const),
@@ -74,7 +75,7 @@ function extensions(): Extensions {
           (name) => [`${name}.matcher.v3.Matcher.OnMatch.action`, actions] as const,
         ),
       ]),
-      besidePerRoute: besideThem,
+      pairedPerRoute: paired,
     };
   }
   return read;
@@ -103,9 +104,9 @@ export function categoriesOf(typeName: string): Categories {
   return extensions().types.get(typeName) ?? none;
 }
 
-/** Whether a message configures an HTTP filter that has another one for routes. */
-export function isBesidePerRoute(typeName: string): boolean {
-  return extensions().besidePerRoute.has(typeName);
+/** Whether a message configures an HTTP filter that has one for routes, and another one. */
+export function isPairedPerRoute(typeName: string): boolean {
+  return extensions().pairedPerRoute.has(typeName);
 }
 
 /** The full names of the messages that configure an extension, of one of these categories if some are given. */

@@ -15,8 +15,8 @@ export const perRouteFields: readonly string[] = [
   `${filterConfig}.config`,
 ];
 
-/** A filter that has a message of its own for routes takes no other one there. */
-const onlyForRoutes = /(?:PerRoute|PerRouteConfig|McpOverride|CorsPolicy)$/;
+/** A filter that has a message of its own for routes takes no other one there, and that one nowhere else. */
+export const onlyForRoutes = /(?:PerRoute|PerRouteConfig|McpOverride|CorsPolicy)$/;
 
 /**
  * Filters that routes do not configure, by their packages in `envoy.extensions.filters.http`. A real Envoy is asked
@@ -31,17 +31,17 @@ const withoutRoutes: ReadonlySet<string> = new Set(
     .map((name) => `envoy.extensions.filters.http.${name}.v3`),
 );
 
-/** Of the messages that configure HTTP filters, those for routes, and those of filters that have another one there. */
+/** Of the messages that configure HTTP filters, those for routes, and those of filters that have one for each place. */
 export function perRouteTypes(http: readonly string[]): {
   readonly ofRoutes: readonly string[];
-  readonly besideThem: ReadonlySet<string>;
+  readonly paired: ReadonlySet<string>;
 } {
   const packageOf = (name: string): string => name.slice(0, name.lastIndexOf("."));
   const apart = new Set(http.filter((name) => onlyForRoutes.test(name)).map(packageOf));
   const taken = http.filter((name) => !withoutRoutes.has(packageOf(name)));
-  const isBeside = (name: string): boolean => apart.has(packageOf(name)) && !onlyForRoutes.test(name);
+  const paired = new Set(taken.filter((name) => apart.has(packageOf(name))));
   return {
-    ofRoutes: [filterConfig, ...taken.filter((name) => !isBeside(name))],
-    besideThem: new Set(taken.filter(isBeside)),
+    ofRoutes: [filterConfig, ...taken.filter((name) => onlyForRoutes.test(name) || !paired.has(name))],
+    paired,
   };
 }

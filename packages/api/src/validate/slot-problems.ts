@@ -1,11 +1,11 @@
-import { type Categories, categoriesOf, isBesidePerRoute } from "../envoy-versions/extension-types.js";
+import { type Categories, categoriesOf, isPairedPerRoute } from "../envoy-versions/extension-types.js";
 import { perRoute } from "../envoy-versions/per-route.js";
 import { refused, type SpecialProblem } from "./refused/problem.js";
 
 /**
  * What is wrong with the type of an `Any` where an extension of these categories must stand. Other extensions may be
  * compiled into an Envoy, but those that each Envoy has stand in their own categories only. Envoy reads one that is
- * `loose`, empty or a TypedStruct, as the filter's message for routes, whatever it says that it is.
+ * `loose`, empty or a TypedStruct, as the HTTP filter's message for that place, whatever it says that it is.
  */
 export function slotProblem(categories: Categories, typeName: string, loose = false): SpecialProblem | undefined {
   if (categories.length === 0) return undefined;
@@ -17,6 +17,7 @@ export function slotProblem(categories: Categories, typeName: string, loose = fa
     return isOfRoute ? refused([], `${typeName} is no extension: one of ${wanted()} stands here`) : undefined;
   const own = categoriesOf(typeName);
   if (own.length === 0 || own.some((one) => categories.includes(one))) return undefined;
-  if (isOfRoute && loose && isBesidePerRoute(typeName)) return undefined;
+  const isOfHttp = categories.some((one) => one.startsWith("envoy.filters.http"));
+  if (isOfHttp && loose && isPairedPerRoute(typeName)) return undefined;
   return refused([], `${typeName} is an extension of ${own.join(" and ")}: one of ${wanted()} stands here`);
 }

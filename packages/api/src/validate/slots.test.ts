@@ -125,6 +125,27 @@ describe("an extension where it stands", () => {
     for (const unknown of [own, filter({})]) assert.deepEqual(routed(unknown).findings, []);
   });
 
+  it("what configures a filter for routes is no filter, but where Envoy reads it as the filter's own message", () => {
+    const perRoute = { disabled: true };
+    const filters = (json: JsonObject) => read(chain(manager(json))).findings.join();
+    assert.match(
+      filters(named(`${http}.buffer.v3.BufferPerRoute`, perRoute)),
+      /BufferPerRoute is an extension of envoy\.filters\.http\.per_route: one of envoy\.filters\.http stands here/,
+    );
+    assert.match(
+      filters(named("envoy.config.route.v3.FilterConfig", perRoute)),
+      /FilterConfig is an extension of envoy\.filters\.http\.per_route: one of envoy\.filters\.http stands here/,
+    );
+    const resource = typed("envoy.config.core.v3.TypedExtensionConfig", named(`${http}.lua.v3.LuaPerRoute`, perRoute));
+    assert.match(read(resource).findings.join(), /LuaPerRoute is an extension of/);
+    const type_url = google(`${http}.buffer.v3.BufferPerRoute`);
+    for (const loose of [
+      typed("xds.type.v3.TypedStruct", { type_url, value: perRoute }),
+      typed(`${http}.cors.v3.CorsPolicy`),
+    ])
+      assert.deepEqual(filters({ name: "a", typed_config: loose }), "");
+  });
+
   it("an action of a matcher is no filter, and options of a protocol stand under their own name", () => {
     const on = (action: JsonObject) => ({ matcher: { on_no_match: { action: { name: "a", typed_config: action } } } });
     const skip = typed("envoy.extensions.filters.common.matcher.action.v3.SkipFilter");
