@@ -42,9 +42,14 @@ function inRoute(config: JsonObject, name: string, isFilter = false): Case {
     http_filters: [...filters, extension("http.router.v3.Router")],
     route_config: { name: "a", virtual_hosts },
   });
-  return resourceOf("envoy.config.listener.v3.Listener", name, config, {
+  return listenerWith(manager, name, config);
+}
+
+/** A listener with a filter that has something in it. */
+function listenerWith(filter: JsonObject, name: string, about: JsonObject): Case {
+  return resourceOf("envoy.config.listener.v3.Listener", name, about, {
     address: { socket_address: { address: "127.0.0.1", port_value: 0 } },
-    filter_chains: [{ filters: [manager] }],
+    filter_chains: [{ filters: [filter] }],
   });
 }
 
@@ -148,9 +153,11 @@ test("xdskit and real Envoys know which options of protocols stand under which n
   const others = [
     typed("envoy.extensions.upstreams.http.v3.HttpProtocolOptions", options),
     typed("envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions", { idle_timeout: "1s" }),
-    typed("envoy.extensions.filters.http.router.v3.Router", { suppress_envoy_headers: true }),
+    extension("http.router.v3.Router", { suppress_envoy_headers: true }).typed_config as JsonObject,
     typed("google.protobuf.StringValue", { value: "a" }),
-  ];
+    extension("network.redis_proxy.v3.RedisProtocolOptions", { auth_username: { inline_string: "a" } }).typed_config,
+    extension("network.thrift_proxy.v3.ThriftProtocolOptions", { transport: "FRAMED" }).typed_config,
+  ] as JsonObject[];
   const values = [
     ...types,
     ...others,
@@ -159,7 +166,8 @@ test("xdskit and real Envoys know which options of protocols stand under which n
     }),
   ];
   const names = ["http.http", "tcp.tcp"].map((name) => `envoy.upstreams.${name}_protocol_options`);
-  const keys = [...extensionsIn(["envoy.upstream_options"]), ...names, "a", "envoy.filters.network.tcp_proxy"];
+  const filters = ["redis_proxy", "thrift_proxy", "tcp_proxy"].map((name) => `envoy.filters.network.${name}`);
+  const keys = [...extensionsIn(["envoy.upstream_options"]), ...names, ...filters, "envoy.redis_proxy", "a"];
   const cases = keys.flatMap((key, at) =>
     values.map((value, index) => {
       const about = { [key]: value };
@@ -169,7 +177,30 @@ test("xdskit and real Envoys know which options of protocols stand under which n
     }),
   );
   // Other builds may have extensions with other names.
-  await compare(t, cases, /^Unable to unpack as envoy\.extensions\.upstreams/);
+  await compare(t, cases, /^Unable to unpack as envoy\.extensions\.(?:upstreams|\S*ProtocolOptions:)/);
+});
+
+test("xdskit and real Envoys know what configures a filter of the generic proxy for routes", {
+  timeout: 300_000,
+}, async (t) => {
+  const proxy = (name: string, fields?: JsonObject) => extension(`network.generic_proxy.${name}`, fields);
+  const configs = [
+    ...extensionsIn().map((name) => typed(name)),
+    {},
+    proxy("router.v3.Router", { bind_upstream_connection: true }).typed_config as JsonObject,
+    typed("xds.type.v3.TypedStruct", { type_url: "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua" }),
+  ].filter((config) => !`${config["@type"]}`.includes("google.protobuf."));
+  const cases = configs.map((config, index) => {
+    const action = proxy("action.v3.RouteAction", { cluster: "c", per_filter_config: { x: config } });
+    const generic = proxy("v3.GenericProxy", {
+      stat_prefix: "a",
+      codec_config: proxy("codecs.http1.v3.Http1CodecConfig"),
+      filters: [proxy("router.v3.Router")],
+      route_config: { name: "r", virtual_hosts: [{ name: "h", hosts: ["*"], routes: { on_no_match: { action } } }] },
+    });
+    return listenerWith(generic, `generic-${index}-`, config);
+  });
+  await compare(t, cases, /^Didn't find a registered implementation for 'x'/);
 });
 
 test("xdskit and real Envoys know what stands in an action of a matcher", { timeout: 300_000 }, async (t) => {

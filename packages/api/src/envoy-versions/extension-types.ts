@@ -42,6 +42,9 @@ const actions: Categories = [
   "envoy.http.forward_client_cert_details",
 ];
 
+/** A filter of the generic proxy has one message for both places. */
+const perGenericRoute = "envoy.extensions.filters.network.generic_proxy.action.v3.RouteAction.per_filter_config";
+
 /** Whether nothing else stands where extensions of these categories do. */
 export function areAll(categories: Categories): boolean {
   return categories.length > 0 && categories !== actions;
@@ -71,6 +74,7 @@ function extensions(): Extensions {
       slots: new Map([
         ...known.map(({ field, categories }) => [field, categories] as const),
         ...perRouteFields.map((field) => [field, [perRoute]] as const),
+        [perGenericRoute, ["envoy.generic_proxy.filters"]],
         ...["xds.type", "envoy.config.common"].map(
           (name) => [`${name}.matcher.v3.Matcher.OnMatch.action`, actions] as const,
         ),

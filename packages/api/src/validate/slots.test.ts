@@ -167,11 +167,46 @@ describe("an extension where it stands", () => {
       read({ ...typed("envoy.config.cluster.v3.Cluster"), name: "c", typed_extension_protocol_options }).findings;
     assert.deepEqual(cluster({ [`${upstreams}.http.v3.HttpProtocolOptions`]: options }), []);
     assert.deepEqual(cluster({ "envoy.upstreams.http.http_protocol_options": options }), []);
-    assert.match(cluster({ nope: options }).join(), /\["nope"\]: .*HttpProtocolOptions stands under its own name/);
+    assert.match(
+      cluster({ nope: options }).join(),
+      /\["nope"\]: .*HttpProtocolOptions stands under the name envoy\.ext/,
+    );
+    const redis = typed(`${network}.redis_proxy.v3.RedisProtocolOptions`, { auth_username: { inline_string: "a" } });
+    const thrift = typed(`${network}.thrift_proxy.v3.ThriftProtocolOptions`, { transport: "FRAMED" });
+    assert.deepEqual(cluster({ "envoy.filters.network.redis_proxy": redis, "envoy.redis_proxy": redis }), []);
+    assert.deepEqual(cluster({ "envoy.filters.network.thrift_proxy": thrift }), []);
+    assert.match(cluster({ "envoy.filters.network.redis_proxy": thrift }).join(), /ThriftProtocolOptions is no /);
+    assert.match(cluster({ [`${redis["@type"]}`.slice(20)]: redis }).join(), /the name envoy\.filters\.network\.redis/);
     assert.match(
       cluster({ [`${upstreams}.tcp.v3.TcpProtocolOptions`]: options }).join(),
       /HttpProtocolOptions is no envoy\.extensions\.upstreams\.tcp\.v3\.TcpProtocolOptions, which stands here/,
     );
+  });
+
+  it("only a filter of the generic proxy stands in the configuration of filters for its routes", () => {
+    const proxied = (json: JsonObject) => {
+      const action = typed(`${network}.generic_proxy.action.v3.RouteAction`, {
+        cluster: "c",
+        per_filter_config: { x: json },
+      });
+      const routes = { on_no_match: { action: { name: "a", typed_config: action } } };
+      return read(
+        chain(
+          named(`${network}.generic_proxy.v3.GenericProxy`, {
+            stat_prefix: "a",
+            codec_config: named(`${network}.generic_proxy.codecs.http1.v3.Http1CodecConfig`),
+            filters: [named(`${network}.generic_proxy.router.v3.Router`)],
+            route_config: { name: "r", virtual_hosts: [{ name: "h", hosts: ["*"], routes }] },
+          }),
+        ),
+      );
+    };
+    assert.deepEqual(proxied(typed(`${network}.generic_proxy.router.v3.Router`)), { findings: [], missing: [] });
+    assert.match(
+      proxied(typed(`${http}.buffer.v3.BufferPerRoute`, { disabled: true })).findings.join(),
+      /per_filter_config\["x"\]: .*BufferPerRoute is an .*: one of envoy\.generic_proxy\.filters stands here/,
+    );
+    assert.match(proxied({}).findings.join(), /needs a type/);
   });
 
   it("an extension is missing only where an Envoy lists the extensions of that category", () => {

@@ -89,11 +89,16 @@ const upstreams = "envoy.extensions.upstreams";
 const [http, tcp] = [`${upstreams}.http.v3.HttpProtocolOptions`, `${upstreams}.tcp.v3.TcpProtocolOptions`];
 const reverse = `${upstreams}.http.reverse_tunnel.v3.ReverseTunnelUpstreamCodecOptions`;
 
-/** By which names Envoy finds options of a protocol: those of their messages, and two older ones. */
+const network = "envoy.extensions.filters.network";
+
+/** By which names Envoy finds options of a protocol: those of their messages or filters, and three older ones. */
 const optionsByName: ReadonlyMap<string, string> = new Map([
   ...[http, tcp, reverse].map((type) => [type, type] as const),
   ["envoy.upstreams.http.http_protocol_options", http],
   ["envoy.upstreams.tcp.tcp_protocol_options", tcp],
+  ["envoy.filters.network.redis_proxy", `${network}.redis_proxy.v3.RedisProtocolOptions`],
+  ["envoy.redis_proxy", `${network}.redis_proxy.v3.RedisProtocolOptions`],
+  ["envoy.filters.network.thrift_proxy", `${network}.thrift_proxy.v3.ThriftProtocolOptions`],
 ]);
 
 /** Options of protocols stand under their own names. */
@@ -102,8 +107,10 @@ export function protocolOptionProblems({ typedExtensionProtocolOptions: options 
     const type = typeNameOf(any.typeUrl);
     const wanted = optionsByName.get(key);
     const at = ["typed_extension_protocol_options", { key }];
-    if (wanted === undefined)
-      return optionsByName.has(type) ? [refused(at, `${type} stands under its own name, and not here`)] : [];
+    if (wanted === undefined) {
+      const own = [...optionsByName].find(([, options]) => options === type)?.[0];
+      return own === undefined ? [] : [refused(at, `${type} stands under the name ${own}, and not here`)];
+    }
     // Envoy reads what is empty, or a TypedStruct, as what it expects.
     if (type === wanted || any.value?.length === 0 || isTypedStruct({ typeName: type })) return [];
     return [refused(at, `${type} is no ${wanted}, which stands here`)];
