@@ -19,7 +19,7 @@ type Table = Readonly<Record<string, Fields>>;
  */
 const warned = new Set([
   ...["wc-default", "retry-int", "retry-int-vh", "eds-ring-hostname", "rx-large"],
-  ...["cla-drop", "cla-drop-two", "drop-logical", "drop-logical-two", "hcs-logical"],
+  ...["cla-drop", "cla-drop-two", "drop-logical", "drop-logical-two", "hcs-logical", "eds-in-logical-dns"],
 ]);
 
 /** A table, in which `$FOLDER` is a folder that exists. The tables lie beside the sources: what is built has none. */

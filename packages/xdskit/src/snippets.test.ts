@@ -78,7 +78,7 @@ function problemOf(text: string): string | undefined {
   const [first = ""] = Object.keys(parsed ?? {});
   if (ofOthers.includes(first) || (Array.isArray(parsed) && "run" in parsed[0])) return undefined;
   if (first === "eds_cluster_config")
-    return problemOf(`"@type": ${typeUrlPrefix}${ClusterSchema.typeName}\nname: web\n${text}`);
+    return problemOf(`"@type": ${typeUrlPrefix}${ClusterSchema.typeName}\nname: web\ntype: EDS\n${text}`);
   if (first === "cluster_manager") return problemOf(`node: { id: edge-1 }\nstatic_resources: {}\n${text}`);
   if (first === "node" || /^(?:- )?"?@type"?:/m.test(text) || /^resources:/m.test(text)) {
     const { findings } = readResources({ path: "page.yaml", bytes: Buffer.from(text) });

@@ -107,6 +107,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
 const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.config.cluster.v3.Cluster": [
     clusters.typeProblems,
+    clusters.edsConfigProblems,
     clusters.lbPolicyProblems,
     clusters.loadBalancingPolicyProblems,
     parts.bindProblems,

@@ -50,6 +50,15 @@ export function typeProblems(cluster: Cluster): readonly SpecialProblem[] {
   }
 }
 
+/** Endpoints come over EDS to clusters of that type alone. An extension may be of that type, too. */
+export function edsConfigProblems(cluster: Cluster): readonly SpecialProblem[] {
+  const type = discoveryTypeOf(cluster);
+  if (cluster.edsClusterConfig === undefined || type === undefined || type === "EDS") return none;
+  // gRPC's clients do not look at it.
+  const refuse = type === "LOGICAL_DNS" ? refusedByEnvoy : refused;
+  return [refuse(["eds_cluster_config"], `must not be set in a cluster of type ${type}: it is for type EDS`)];
+}
+
 /** Whether all weights are added up at once. Subsets are balanced one by one. */
 function addsWeights({ lbPolicy, loadBalancingPolicy, lbSubsetConfig }: Cluster): boolean {
   const isHashed = lbPolicy === ringHash || lbPolicy === maglev;
