@@ -11,8 +11,7 @@ import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText, type FileText } from "../text/file-text.js";
 import { listNames } from "../text/list-names.js";
 import { readTextFormat } from "../text-format/text-file.js";
-import { isLong, NeedsWhole } from "../yaml/yaml-parts.js";
-import { documentsInParts, parseYaml } from "../yaml/yaml-source.js";
+import { cutIfLong, yamlDocuments } from "../yaml/yaml-source.js";
 import { readSource } from "./source-items.js";
 
 /** The content of a file: its valid resources, and all problems. */
@@ -162,24 +161,12 @@ function readText(reading: FileReading, bytes: Uint8Array, form: Exclude<Resourc
 }
 
 function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
-  if (form === "yaml" && isLong(text.text) && readInParts(reading, text)) return;
   if (isEmpty(text)) return;
-  readSource(reading, text, form === "json" ? parseJson(text.text, "envoy") : parseYaml(text.text, "envoy", false));
-}
-
-/** False if the text must be read as a whole: the results of its parts are dropped. */
-function readInParts(reading: FileReading, text: FileText): boolean {
-  try {
-    readSource(reading, text, { documents: documentsInParts(text.text, "envoy", { splits: true }), problems: [] });
-    return true;
-  } catch (error) {
-    if (!(error instanceof NeedsWhole)) throw error;
-    reading.resources.length = 0;
-    reading.findings.length = 0;
-    reading.errors = 0;
-    reading.adoptions.length = 0;
-    return false;
-  }
+  const source =
+    form === "json"
+      ? parseJson(text.text, "envoy")
+      : yamlDocuments(text.text, "envoy", cutIfLong(text.text, { splits: true }));
+  readSource(reading, text, source);
 }
 
 function isEmpty({ text }: FileText): boolean {

@@ -30,19 +30,28 @@ export function readSource(
   file: FileText,
   source: { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] },
 ): void {
-  for (const { offset, message } of source.problems) {
-    addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
-  }
-  if (source.problems.length > 0) return;
   const compiled = reading.places ? undefined : new CompiledResources(reading);
   const isCareful = carefulnessOf(file);
   try {
     for (const document of source.documents) {
-      new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
+      if (source.problems.length === 0)
+        new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
     }
   } finally {
     compiled?.end();
   }
+  if (source.problems.length > 0) dropAll(reading);
+  for (const { offset, message } of source.problems) {
+    addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
+  }
+}
+
+/** A text that is not well-formed has nothing: a mistake in one place may change what another one means. */
+function dropAll(reading: FileReading): void {
+  reading.resources.length = 0;
+  reading.findings.length = 0;
+  reading.errors = 0;
+  reading.adoptions.length = 0;
 }
 
 /** Reads single resources of a document, wherever they stand in it. Call `end` after the last. */

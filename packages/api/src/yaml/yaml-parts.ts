@@ -2,19 +2,26 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type CST, isMap, isScalar, isSeq, type ParsedNode, type Parser } from "yaml";
 import type { FieldStep } from "../errors/field-path.js";
 import type { SourceDocument } from "../text/source-document.js";
-import type { EarlierItems } from "./yaml-reader.js";
-
-/** Thrown if a text must be read as a whole. */
-export class NeedsWhole extends Error {}
+import { type EarlierItems, ReadingEnds } from "./yaml-reader.js";
 
 /**
- * Tokens of a text that is read at once, with spaces and line ends: the parser needs about 300 bytes for each. Ordinary
- * files have that many in ten megabytes.
+ * Tokens that the parser may keep at once, with spaces and line ends: it needs about 300 bytes for each, ten times the
+ * text's own. Only flow collections, comments and mappings with a merge key are kept whole.
  */
-export const maxTokens = 1_500_000;
+export function maxTokens(text: string): number {
+  return Math.max(100_000, Math.floor(text.length / 30));
+}
 
-/** What ends a document, and begins it, costs more than what is in it. */
-export const tokensOfDocument = 16;
+/** Thrown where they are too many. */
+export class TooManyTokens extends ReadingEnds {
+  constructor(offset: number, text: string) {
+    const count = maxTokens(text);
+    super(
+      offset,
+      `more than ${count} words, marks, comments and line ends at once: write a list of resources, or JSON`,
+    );
+  }
+}
 
 /** How a text is cut. */
 export interface YamlPartsOptions {
@@ -26,28 +33,31 @@ export interface YamlPartsOptions {
   readonly shortest?: number;
 }
 
-/** Whether a text is long enough to be read in parts. */
-export function isLong(text: string): boolean {
-  return text.length >= 65_536;
-}
-
 /** A block collection that may still be open. */
 type YamlCollection = CST.BlockMap | CST.BlockSequence;
 
 /** The items that were taken out of a collection, if a node is what is left of it. */
-type Earlier = (node: ParsedNode) => EarlierItems | undefined;
+export type Earlier = (node: ParsedNode) => EarlierItems | undefined;
+
+/** Items that were read before their collection was complete. */
+export interface PartOfDocument {
+  readonly node: ParsedNode;
+  readonly document: SourceDocument;
+  /** The number of values in them, with aliases expanded. */
+  readonly size: number;
+}
 
 /** How parts are read. */
-interface PartReader {
-  /** Reads a part's items into a value. Throws `NeedsWhole` if something is wrong, or depends on what is outside. */
+export interface PartReader {
+  /** Reads a part's items into a value. Undefined: its document has a mistake, here or before, and no value. */
   read(
     part: YamlCollection,
     into: JsonObject | JsonValue[],
     depth: number,
     earlier: Earlier,
-  ): { readonly node: ParsedNode; readonly document: SourceDocument };
-  /** Reads the text of a part again, for places. */
-  parse(text: string): SourceDocument | undefined;
+  ): PartOfDocument | undefined;
+  /** Reads the text of a part again, for places. `shift`: how far in the whole text it begins. */
+  again(text: string, shift: number): SourceDocument | undefined;
 }
 
 /**
@@ -88,29 +98,31 @@ export class YamlParts {
       if (rest === undefined) continue;
       const start = startOfItem(items[0] ?? rest);
       const end = startOfItem(rest);
-      if (end - start < this.#shortest) continue;
+      // What is merged comes behind all keys.
+      if (end - start < this.#shortest || items.some(isMerge)) continue;
       const before = this.#taken.get(token.offset);
       this.#taken.delete(token.offset);
       const part = { ...token, offset: start, items: items.splice(0, items.length - 2) } as YamlCollection;
       const earlier = this.#takenWithin(start, end);
       const isRoot = index === 1;
-      if (isRoot && this.#splits && token.type === "block-seq") yield this.#reader.read(part, [], 0, earlier).document;
-      else {
+      if (isRoot && this.#splits && token.type === "block-seq") {
+        const read = this.#reader.read(part, [], 0, earlier);
+        if (read !== undefined) yield read.document;
+      } else {
         const taken = before ?? new TakenItems(token, (again) => this.#again(again));
-        const { node } = this.#reader.read(part, taken.value, index - 1, earlier);
-        taken.add(node, { start, end }, earlier);
+        const read = this.#reader.read(part, taken.value, index - 1, earlier);
+        if (read !== undefined) taken.add(read, { start, end }, earlier);
         this.#taken.set(end, taken);
       }
       token.offset = end;
       const from = isRoot ? 0 : (before?.offset ?? start);
       this.#retained = this.#retained.filter((at) => at < from || at >= end);
     }
-    if (this.#retained.length * this.tokens > maxTokens) throw new NeedsWhole();
+    if (this.#retained.length * this.tokens > maxTokens(this.#text)) throw new TooManyTokens(offset, this.#text);
   }
 
-  /** What was taken out of a document. `count`: how many documents there are. */
-  endOfDocument(count: number): Earlier {
-    if (count * tokensOfDocument > maxTokens) throw new NeedsWhole();
+  /** What was taken out of a document. */
+  endOfDocument(): Earlier {
     this.#retained = [];
     return this.#takenWithin(0, Number.POSITIVE_INFINITY);
   }
@@ -134,9 +146,10 @@ export class YamlParts {
   #again(part: YamlPart): { readonly document: SourceDocument | undefined; readonly shift: number } {
     const { start, end } = part;
     const column = start - this.#text.lastIndexOf("\n", start - 1) - 1;
+    const shift = start - column;
     if (this.#last?.part !== part)
-      this.#last = { part, document: this.#reader.parse(" ".repeat(column) + this.#text.slice(start, end)) };
-    return { document: this.#last.document, shift: start - column };
+      this.#last = { part, document: this.#reader.again(" ".repeat(column) + this.#text.slice(start, end), shift) };
+    return { document: this.#last.document, shift };
   }
 }
 
@@ -154,6 +167,7 @@ type ReadAgain = (part: YamlPart) => { readonly document: SourceDocument | undef
 class TakenItems implements EarlierItems {
   readonly value: JsonObject | JsonValue[];
   readonly offset: number;
+  size = 0;
   readonly #again: ReadAgain;
   readonly #offsets = new Map<string | number, number>();
   readonly #parts: YamlPart[] = [];
@@ -168,7 +182,8 @@ class TakenItems implements EarlierItems {
     return this.#offsets.size;
   }
 
-  add(node: ParsedNode, range: Omit<YamlPart, "first">, earlier: Earlier): void {
+  add({ node, size }: PartOfDocument, range: Omit<YamlPart, "first">, earlier: Earlier): void {
+    this.size += size;
     this.#parts.push({ ...range, first: this.count });
     if (isSeq(node)) {
       for (const item of node.items as ParsedNode[])
@@ -176,8 +191,6 @@ class TakenItems implements EarlierItems {
     } else if (isMap(node)) {
       for (const { key } of node.items) {
         if (!isScalar(key)) continue;
-        // What is merged comes behind all keys.
-        if (key.value === "<<") throw new NeedsWhole();
         const name = String(key.value);
         if (!this.has(name)) this.#offsets.set(name, key.range?.[0] ?? 0);
       }
@@ -196,6 +209,10 @@ class TakenItems implements EarlierItems {
     const step = typeof key === "number" ? key - part.first : { key };
     return document === undefined ? offset : shift + document.locate([step, ...rest]);
   }
+}
+
+function isMerge({ key }: CST.CollectionItem): boolean {
+  return key?.type === "scalar" && key.source === "<<";
 }
 
 function startOfItem({ start, key, sep, value }: CST.CollectionItem): number {

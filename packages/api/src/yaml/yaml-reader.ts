@@ -18,6 +18,9 @@ import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
  */
 const aliasLimit = 2_000_000;
 
+/** Values with anchors keep their nodes, some hundreds of bytes for each: this many, or more of a long file. */
+const anchoredLimit = (length: number) => Math.max(100_000, Math.floor(length / 50));
+
 /** The tag of entries that Envoy drops from a mapping. */
 export const ignoredTag = "!ignore";
 
@@ -25,13 +28,17 @@ export const ignoredTag = "!ignore";
 export interface YamlBudget {
   /** Values that aliases may add. */
   aliased: number;
+  /** Values that anchors may keep. */
+  anchored: number;
   /** Written values. */
   values: number;
+  /** Errors of the parser. */
+  errors: number;
 }
 
 /** The budget of a file. */
 export function yamlBudget(length: number): YamlBudget {
-  return { aliased: aliasLimit, values: maxValues(length) };
+  return { aliased: aliasLimit, anchored: anchoredLimit(length), values: maxValues(length), errors: maxErrors };
 }
 
 /** `envoy`: some words and numbers have their meaning to Envoy, see `envoyScalar`. */
@@ -43,6 +50,10 @@ export interface YamlReading {
   readonly dialect: YamlDialect;
   readonly budget: YamlBudget;
   readonly problems: SyntaxProblem[];
+  /** Of the document that is read. */
+  anchors: Map<string, Anchored>;
+  /** How far behind the beginning of the whole text a text begins that is read again, and has all anchors already. */
+  readonly shift?: number;
 }
 
 /** Items that were taken out of a collection, and read, before the collection was complete. */
@@ -52,6 +63,8 @@ export interface EarlierItems {
   /** Where the collection begins. */
   readonly offset: number;
   readonly count: number;
+  /** The number of values in them, with aliases expanded. */
+  readonly size: number;
   has(key: string | number): boolean;
   /** The offset of an item that it has, or of something in it. */
   locate(key: string | number, rest: readonly FieldStep[]): number;
@@ -80,20 +93,26 @@ interface Anchored {
   readonly value: JsonValue;
   /** The number of values in it, with aliases expanded. */
   readonly size: number;
+  /** Knows what was taken out of it. */
+  readonly reader: YamlReader;
 }
 
+const tooMuchAnchored = "too many values with an anchor: the rest is not read";
 const wrongMerge = 'the value of the merge key "<<" must be a mapping or a list of mappings';
 
-/** Turns the nodes of one document into plain values. Aliases share them. */
+/** Turns the nodes of one document, or of a part of it, into plain values. Aliases share them. */
 export class YamlReader {
-  readonly reading: YamlReading;
-  readonly anchors = new Map<string, Anchored>();
+  /** The number of values that were read, with aliases expanded. */
+  size = 0;
+  private readonly reading: YamlReading;
+  private readonly anchors: YamlReading["anchors"];
   private readonly earlier: (node: ParsedNode) => EarlierItems | undefined;
-  private size = 0;
+  private readonly targets = new Map<ParsedNode, Anchored>();
 
   /** `earlier`: the items that were taken out of the collection that a node is. */
   constructor(reading: YamlReading, earlier: YamlReader["earlier"] = () => undefined) {
     this.reading = reading;
+    this.anchors = reading.anchors;
     this.earlier = earlier;
   }
 
@@ -102,12 +121,16 @@ export class YamlReader {
     const { budget } = this.reading;
     budget.values -= 1;
     if (budget.values < 0) throw new ReadingEnds(node.range?.[0] ?? 0, tooManyValues(maxValues(0)));
-    if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
+    if (isAlias(node)) return this.alias(node, node.source)?.value ?? null;
     const anchor = node.anchor;
     if (anchor === undefined) return this.content(node, depth);
     const before = this.size;
+    const written = budget.values;
     const value = this.content(node, depth);
-    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node) });
+    if (this.reading.shift !== undefined) return value;
+    budget.anchored -= 1 + written - budget.values;
+    if (budget.anchored < 0) throw new ReadingEnds(node.range[0], tooMuchAnchored);
+    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node), reader: this });
     return value;
   }
 
@@ -117,7 +140,9 @@ export class YamlReader {
       this.problem(node.range?.[0] ?? 0, `nested deeper than ${nestingLimit} levels`);
       return null;
     }
-    const into = this.earlier(node)?.value ?? (isSeq(node) ? [] : {});
+    const earlier = this.earlier(node);
+    this.size += earlier?.size ?? 0;
+    const into = earlier?.value ?? (isSeq(node) ? [] : {});
     this.readItems(node, into, depth);
     return into;
   }
@@ -182,9 +207,11 @@ export class YamlReader {
     if (written !== undefined) noteWritten(container, key, written);
   }
 
-  private alias(name: string, offset: number): Anchored | undefined {
+  private alias(node: ParsedNode, name: string): Anchored | undefined {
     const anchored = this.anchors.get(name);
-    if (anchored === undefined) {
+    const offset = node.range[0];
+    if (anchored !== undefined) this.targets.set(node, anchored);
+    else {
       // Without its name: it may be a secret that begins with a star.
       this.problem(
         offset,
@@ -210,61 +237,66 @@ export class YamlReader {
 
   /** The offset of the part at these steps, or of the deepest part that exists. */
   locate(root: ParsedNode, steps: readonly FieldStep[]): number {
-    let offset = this.startOf(root);
-    let node: ParsedNode | null = root;
-    for (const [index, step] of steps.entries()) {
-      node = resolve(node, this.anchors);
-      const earlier: EarlierItems | undefined = node === null ? undefined : this.earlier(node);
-      const rest = steps.slice(index + 1);
-      let next: ParsedNode | undefined;
-      if (isSeq(node) && typeof step === "number") {
-        if (earlier?.has(step)) return earlier.locate(step, rest);
-        next = node.items[step - (earlier?.count ?? 0)] as ParsedNode | undefined;
-        offset = next === undefined ? offset : this.startOf(next);
-      } else if (isMap(node) && typeof step !== "number") {
-        for (const name of keysOfStep(step)) {
-          if (earlier?.has(name)) return earlier.locate(name, rest);
-          const pair = findPair(node, name, this.anchors);
-          if (pair === undefined) continue;
-          offset = pair.offset;
-          next = pair.value;
-          break;
-        }
-      }
-      if (next === undefined) return offset;
-      node = next;
+    return this.locateIn(root, steps, this.startOf(root));
+  }
+
+  /** `offset`: where the node stands. */
+  private locateIn(node: ParsedNode | null, steps: readonly FieldStep[], offset: number): number {
+    const [step, ...rest] = steps;
+    if (step === undefined) return offset;
+    if (isAlias(node)) {
+      const found = (reader: YamlReader, target: ParsedNode, distance: number) =>
+        reader.locateIn(target, steps, offset - distance);
+      return this.inTarget(node, found) ?? offset;
+    }
+    if (isSeq(node) && typeof step === "number") {
+      const earlier = this.earlier(node);
+      if (earlier?.has(step)) return earlier.locate(step, rest);
+      const item = node.items[step - (earlier?.count ?? 0)] as ParsedNode | undefined;
+      return item === undefined ? offset : this.locateIn(item, rest, this.startOf(item));
+    }
+    if (!isMap(node) || typeof step === "number") return offset;
+    for (const name of keysOfStep(step)) {
+      const found = this.locateKey(node, name, rest);
+      if (found !== undefined) return found;
     }
     return offset;
+  }
+
+  /** The offset of a part under a key of a mapping, or of what is merged into it. Undefined: it has no such key. */
+  private locateKey(node: ParsedNode | null, name: string, rest: readonly FieldStep[]): number | undefined {
+    if (isAlias(node)) return this.inTarget(node, (reader, target) => reader.locateKey(target, name, rest));
+    if (!isMap(node)) return undefined;
+    const earlier = this.earlier(node);
+    if (earlier?.has(name)) return earlier.locate(name, rest);
+    const merged: (ParsedNode | null)[] = [];
+    for (const { key, value } of node.items) {
+      if (!isScalar(key)) continue;
+      if (key.value === name) return this.locateIn(value as ParsedNode | null, rest, key.range?.[0] ?? 0);
+      if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode | null);
+    }
+    for (const source of merged) {
+      for (const part of isSeq(source) ? (source.items as ParsedNode[]) : [source]) {
+        const found = this.locateKey(part, name, rest);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  }
+
+  /** An offset in what an alias stands for: another part may have it, whose text begins at another `distance`. */
+  private inTarget(
+    alias: ParsedNode,
+    find: (reader: YamlReader, target: ParsedNode, distance: number) => number | undefined,
+  ): number | undefined {
+    const target = this.targets.get(alias);
+    if (target === undefined) return undefined;
+    const distance = (target.reader.reading.shift ?? 0) - (this.reading.shift ?? 0);
+    const found = find(target.reader, target.node, distance);
+    return found === undefined ? undefined : found + distance;
   }
 }
 
 function weightOf(node: ParsedNode): number {
   return isScalar(node) && typeof node.value === "string" ? 1 + Math.floor(node.value.length / 32) : 1;
-}
-
-function resolve(node: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>): ParsedNode | null {
-  return isAlias(node) ? (anchors.get(node.source)?.node ?? null) : node;
-}
-
-function findPair(
-  node: ParsedNode | null,
-  name: string,
-  anchors: ReadonlyMap<string, Anchored>,
-): { readonly offset: number; readonly value: ParsedNode | undefined } | undefined {
-  const map = resolve(node, anchors);
-  if (!isMap(map)) return undefined;
-  const merged: ParsedNode[] = [];
-  for (const { key, value } of map.items) {
-    if (!isScalar(key)) continue;
-    if (key.value === name) return { offset: key.range?.[0] ?? 0, value: (value as ParsedNode | null) ?? undefined };
-    if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode);
-  }
-  for (const source of merged) {
-    const target = resolve(source, anchors);
-    for (const part of isSeq(target) ? target.items : [target]) {
-      const found = findPair(part as ParsedNode, name, anchors);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
 }

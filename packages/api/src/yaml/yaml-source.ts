@@ -1,14 +1,33 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import { Composer, type CST, type Document, Lexer, type ParsedNode, Parser, type Tags } from "yaml";
-import { maxErrors } from "../errors/limits.js";
-import { nestingLimit, type SourceDocument, type SourceText } from "../text/source-document.js";
-import { isLong, maxTokens, NeedsWhole, tokensOfDocument, YamlParts, type YamlPartsOptions } from "./yaml-parts.js";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import {
+  Composer,
+  type CST,
+  type Document,
+  Lexer,
+  type ParsedNode,
+  Parser,
+  type Tags,
+  type YAMLParseError,
+  type YAMLWarning,
+} from "yaml";
+import { parseJson } from "../json/json-source.js";
+import { nestingLimit, type SourceDocument, type SourceText, type SyntaxProblem } from "../text/source-document.js";
+import {
+  type Earlier,
+  maxTokens,
+  type PartOfDocument,
+  type PartReader,
+  TooManyTokens,
+  YamlParts,
+  type YamlPartsOptions,
+} from "./yaml-parts.js";
 import { inPlainWords, withoutContent } from "./yaml-problems.js";
 import {
   ignoredTag,
   ReadingEnds,
   tooDeep,
   tooManyErrors,
+  type YamlBudget,
   type YamlDialect,
   YamlReader,
   type YamlReading,
@@ -28,84 +47,74 @@ const plainTags: Tags = [
 /**
  * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
  * problem. So is more than a file may have: its reading stops there.
- *
- * @param inParts whether to try that first: the result is the same, and takes less memory
  */
-export function parseYaml(written: string, dialect: YamlDialect = "core", inParts = isLong(written)): SourceText {
-  if (inParts) {
-    try {
-      return { documents: [...documentsInParts(written, dialect)], problems: [] };
-    } catch (error) {
-      if (!(error instanceof NeedsWhole)) throw error;
-    }
-  }
-  const reading = startReading(written, dialect);
-  try {
-    return { documents: [...readDocuments(reading)], problems: reading.problems };
-  } catch (error) {
-    if (!(error instanceof ReadingEnds)) throw error;
-    return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
-  }
+export function parseYaml(written: string, dialect: YamlDialect = "core", parts = cutIfLong(written)): SourceText {
+  const { documents, problems } = yamlDocuments(written, dialect, parts);
+  return { documents: [...documents], problems };
 }
 
 /**
- * Reads a valid text with little more memory than its values need. Throws `NeedsWhole`, possibly after some documents,
- * if only `parseYaml` can read it, or can say what is wrong.
+ * The same, one document after the other. The problems are complete after the last.
+ *
+ * @param parts how a long text is cut, so that it takes little more memory than its values need. Undefined: not at all
  */
-export function* documentsInParts(
+export function yamlDocuments(
   written: string,
   dialect: YamlDialect,
-  options: YamlPartsOptions = {},
-): Generator<SourceDocument> {
+  parts: YamlPartsOptions | undefined,
+): { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] } {
   const reading = startReading(written, dialect);
-  const parts = new YamlParts(reading.text, options, {
-    read(token, into, depth, earlier) {
-      const part: CST.Document = { type: "document", offset: token.offset, start: [], value: token };
-      const [document] = createComposer().compose([part]) as Iterable<ParsedDocument>;
-      const node = document && contentOf(document, reading);
-      if (node === undefined) throw new NeedsWhole();
-      const reader = new YamlReader(reading, earlier);
-      reader.readItems(node, into, depth);
-      assertIndependent(reader);
-      return { node, document: documentOf(node, into, reader) };
-    },
-    parse: (text) => parseYaml(text, dialect).documents[0],
-  });
+  return { documents: boundedDocuments(reading, parts), problems: reading.problems };
+}
+
+/** How a text is cut: only if it is long. */
+export function cutIfLong(written: string, options: YamlPartsOptions = {}): YamlPartsOptions | undefined {
+  return written.length >= 65_536 ? options : undefined;
+}
+
+function* boundedDocuments(reading: YamlReading, parts: YamlPartsOptions | undefined): Generator<SourceDocument> {
   try {
     yield* readDocuments(reading, parts);
   } catch (error) {
-    throw error instanceof ReadingEnds ? new NeedsWhole() : error;
+    if (!(error instanceof ReadingEnds)) throw error;
+    const { text, dialect, problems } = reading;
+    // JSON is YAML without a place to cut.
+    const json = error instanceof TooManyTokens && /^\s*[[{]/.test(text) ? parseJson(text, dialect) : undefined;
+    if (json?.problems.length === 0) yield* json.documents;
+    else problems.splice(0, Number.POSITIVE_INFINITY, { offset: error.offset, message: error.message });
   }
 }
 
 function startReading(written: string, dialect: YamlDialect): YamlReading {
   // The parser does not know lines that end with CR alone.
   const text = /\r(?!\n)/.test(written) ? written.replaceAll(/\r(?!\n)/g, "\n") : written;
-  return { text, dialect, budget: yamlBudget(text.length), problems: [] };
+  return { text, dialect, budget: yamlBudget(text.length), problems: [], anchors: new Map() };
 }
 
 type ParsedDocument = Document.Parsed<ParsedNode>;
 
-function* readDocuments(reading: YamlReading, parts?: YamlParts): Generator<SourceDocument> {
-  const composer = createComposer();
+function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefined): Generator<SourceDocument> {
+  const composer = createComposer(reading);
   const parser = new Parser();
+  const mistakes: Mistake[] = [];
+  const parts = options && new YamlParts(reading.text, options, new PartsOfDocument(reading, composer, mistakes));
   let count = 0;
   function* read(documents: Iterable<Document>): Generator<SourceDocument> {
     for (const document of documents as Iterable<ParsedDocument>) {
       count += 1;
-      const reader = new YamlReader(reading, parts?.endOfDocument(count));
-      const node = contentOf(document, reading);
-      const value = node && reader.read(node, 0);
-      if (parts !== undefined) assertIndependent(reader);
-      if (node !== undefined && value !== undefined) yield documentOf(node, value, reader);
+      if (count > maxDocuments) throw new TooManyTokens(document.range[0], reading.text);
+      mistakes.push(...mistakesIn(document, reading));
+      const isValid = mistakes.length === 0;
+      reading.problems.push(...inPlainWords(mistakes.splice(0), reading.text));
+      const reader = new YamlReader(reading, parts?.endOfDocument());
+      const value = isValid && document.contents !== null ? reader.read(document.contents, 0) : undefined;
+      if (document.contents !== null && value !== undefined) yield documentOf(document.contents, value, reader);
+      reading.anchors = new Map();
     }
   }
-  for (const token of boundedTokens(reading.text, parser, parts?.tokens)) {
-    if (token !== undefined) {
-      // A directive applies to all that follows, but a part would begin without it.
-      if (parts !== undefined && /^(?:error|directive)$/.test(token.type)) throw new NeedsWhole();
-      yield* read(composer.next(token));
-    } else {
+  for (const token of boundedTokens(reading, parser, parts?.tokens)) {
+    if (token !== undefined) yield* read(composer.next(token));
+    else {
       // The document before the one that has begun: the composer keeps it.
       if (parser.stack[0]?.type === "document") yield* read(composer.end());
       yield* parts?.take(parser) ?? [];
@@ -116,44 +125,79 @@ function* readDocuments(reading: YamlReading, parts?: YamlParts): Generator<Sour
   for (const error of streamErrors) reading.problems.push({ offset: error.pos[0], message: withoutContent(error) });
 }
 
-/** The content of a document. Undefined: there is none, or it is wrong. */
-function contentOf({ contents, errors, warnings }: ParsedDocument, reading: YamlReading): ParsedNode | undefined {
-  const { text, problems } = reading;
+type Directives = ReturnType<Composer["streamInfo"]>["directives"];
+
+type Mistake = YAMLParseError | YAMLWarning;
+
+function mistakesIn({ errors, warnings }: ParsedDocument, { text }: YamlReading): Mistake[] {
   const found = errors.filter(({ code, pos }) => code !== "NON_STRING_KEY" || text.slice(...pos) !== ignoredTag);
-  problems.push(...inPlainWords([...found, ...warnings], text));
-  return found.length === 0 ? (contents ?? undefined) : undefined;
+  return [...found, ...warnings];
+}
+
+/** Reads the parts of a document while it is open. After its first mistake only further ones count. */
+class PartsOfDocument implements PartReader {
+  readonly #reading: YamlReading;
+  readonly #composer: Composer<ParsedNode>;
+  readonly #mistakes: Mistake[];
+
+  constructor(reading: YamlReading, composer: Composer<ParsedNode>, mistakes: Mistake[]) {
+    this.#reading = reading;
+    this.#composer = composer;
+    this.#mistakes = mistakes;
+  }
+
+  read(
+    value: CST.BlockMap | CST.BlockSequence,
+    into: JsonObject | JsonValue[],
+    depth: number,
+    earlier: Earlier,
+  ): PartOfDocument | undefined {
+    const composer = createComposer(this.#reading, this.#composer.streamInfo().directives);
+    const part: CST.Document = { type: "document", offset: value.offset, start: [], value };
+    const [document] = composer.compose([part]) as Iterable<ParsedDocument>;
+    if (document !== undefined) this.#mistakes.push(...mistakesIn(document, this.#reading));
+    const node = document?.contents ?? undefined;
+    if (node === undefined || this.#mistakes.length > 0) return undefined;
+    const reader = new YamlReader(this.#reading, earlier);
+    reader.readItems(node, into, depth);
+    return { node, document: documentOf(node, into, reader), size: reader.size };
+  }
+
+  again(text: string, shift: number): SourceDocument | undefined {
+    const { dialect, anchors } = this.#reading;
+    const reading = { ...startReading(text, dialect), anchors, shift: shift + (this.#reading.shift ?? 0) };
+    const [document] = boundedDocuments(reading, cutIfLong(text));
+    return document;
+  }
 }
 
 function documentOf(node: ParsedNode, value: JsonValue, reader: YamlReader): SourceDocument {
   return { value, offset: reader.startOf(node), locate: (steps) => reader.locate(node, steps) };
 }
 
-/** A part must have all that it needs: no anchor of another one, and nothing that is wrong. */
-function assertIndependent({ reading, anchors }: YamlReader): void {
-  if (reading.problems.length > 0 || anchors.size > 0) throw new NeedsWhole();
-}
-
-function createComposer(): Composer<ParsedNode> {
+/** `directives`: of the document whose part is read. */
+function createComposer({ budget }: YamlReading, directives?: Directives): Composer<ParsedNode> {
   const composer = new Composer<ParsedNode>({
     uniqueKeys: false,
     stringKeys: true,
     logLevel: "silent",
     customTags: (tags) => [...tags, ...plainTags],
   });
-  endAfterTooManyErrors(composer);
+  endAfterTooManyErrors(composer, budget);
+  // What is read takes them from the composer, which others need again.
+  if (directives !== undefined) Object.assign(composer, { directives: directives.clone() });
   return composer;
 }
 
 /** The composer collects all errors. One text in quotes can have one in each of its lines. */
-function endAfterTooManyErrors(composer: Composer<ParsedNode>): void {
+function endAfterTooManyErrors(composer: Composer<ParsedNode>, budget: YamlBudget): void {
   const composing = composer as unknown as { onError: (at: unknown, ...rest: unknown[]) => void };
   const { onError } = composing;
-  let count = 0;
   let end: ReadingEnds | undefined;
   composing.onError = (at, ...rest) => {
-    count += 1;
+    budget.errors -= 1;
     // It catches what is thrown inside of a collection, and reports it at the outer one.
-    if (count > maxErrors) end ??= tooManyErrors(offsetOf(at));
+    if (budget.errors < 0) end ??= tooManyErrors(offsetOf(at));
     if (end !== undefined) throw end;
     onError(at, ...rest);
   };
@@ -173,12 +217,15 @@ const deepestStack = nestingLimit + 8;
  * The tokens of a text, up to our limits. The parser has none, and the composer after it is recursive: a line of a
  * hundred thousand dashes would take seconds, or end the process. In parts there is an undefined one after each part.
  */
-function* boundedTokens(text: string, parser: Parser, partTokens?: number): Generator<CST.Token | undefined> {
+function* boundedTokens(
+  { text, budget }: YamlReading,
+  parser: Parser,
+  partTokens?: number,
+): Generator<CST.Token | undefined> {
   let tokens = 0;
-  let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
-      if (token.type === "error" && ++errors > maxErrors) throw tooManyErrors(token.offset);
+      if (token.type === "error" && --budget.errors < 0) throw tooManyErrors(token.offset);
       yield token;
     }
     if (parser.stack.length > deepestStack) throw tooDeep(parser.offset);
@@ -188,12 +235,14 @@ function* boundedTokens(text: string, parser: Parser, partTokens?: number): Gene
       if (tokens < partTokens) continue;
       tokens = 0;
       yield undefined;
-    } else if (tokens > maxTokens) throw new ReadingEnds(parser.offset, tooManyTokens);
+    } else if (tokens > maxTokens(text)) throw new TooManyTokens(parser.offset, text);
   }
   yield* parser.end();
 }
 
 /** Begins a document. */
 const documentMark = "---";
-
-const tooManyTokens = `more than ${maxTokens} words, marks, comments and line ends at once: write a list of resources, or JSON`;
+/** What ends a document, and begins it, costs more than what is in it. */
+const tokensOfDocument = 16;
+/** Somebody may keep them all. */
+const maxDocuments = 100_000;
