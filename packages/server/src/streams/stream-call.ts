@@ -74,7 +74,7 @@ export class StreamCall {
   }
 
   /** Counts a request. False: they are more than a stream may send. */
-  received(bytes: Uint8Array): boolean {
+  countRequest(bytes: Uint8Array): boolean {
     this.#counter.requests += 1;
     this.#counter.requestBytes += bytes.byteLength;
     this.#large = undefined;
