@@ -88,7 +88,7 @@ const listed = [
 export async function startAdminServer(
   at: ListenAddress,
   state: AdminState,
-  refused?: HandshakeFailed,
+  refused: readonly HandshakeFailed[] = [],
   tls?: AdminTls,
 ): Promise<AdminServer> {
   const host = "path" in at ? "localhost" : at.host;

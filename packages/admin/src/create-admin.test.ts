@@ -199,6 +199,27 @@ test("a connection that speaks another protocol is logged once with what to do, 
   }
 });
 
+test("a connection that is refused is told and answered although the log and the program throw", async () => {
+  const server = createServer();
+  const told: string[] = [];
+  const fails = (of: string) => {
+    told.push(of);
+    throw new Error("mine");
+  };
+  const admin = createAdmin(server, { log: { write: () => fails("log") }, onRefused: () => fails("program") });
+  const [host, port] = (await admin.listen("127.0.0.1:0")).split(":");
+  const socket = connect({ host, port: Number(port) });
+  try {
+    socket.write("PROXY TCP4 1.1.1.1 1.1.1.2 5 6\r\n");
+    assert.match(await text(socket), /^HTTP\/1\.1 400 /);
+    assert.deepEqual(told, ["log", "program"]);
+  } finally {
+    socket.destroy();
+    await admin.close();
+    await server.close();
+  }
+});
+
 test("a connection without TLS to a listener with it is told", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "xdskit-admin-tls-"));
   t.after(() => rm(folder, { recursive: true }));

@@ -105,10 +105,7 @@ class AdminOfServer implements Admin {
     if (this.#listening !== undefined || this.#isClosed)
       throw XdskitError.of("XDSKIT_ADMIN_OPTION", "admin.listen: it listens already, or was closed");
     if ("path" in at) this.#access.isUnix = true;
-    const refused: HandshakeFailed = (peer, reason) => {
-      this.#log.refused(peer, reason);
-      onRefused?.(peer, reason);
-    };
+    const refused = [this.#log.refused, ...(onRefused === undefined ? [] : [onRefused])];
     this.#listening = startAdminServer(at, this.#state(), refused, tls && { files: tls, listener });
     try {
       return formatAddress((await this.#listening).address);
@@ -268,8 +265,8 @@ class AdminOfServer implements Admin {
   }
 }
 
-/** For a program that does not ask. */
 const noLog = { end() {}, refused() {} } as const;
+/** For a program that does not ask for news of its certificates. */
 const noListener: CertificatesListener = { renewed() {}, refused() {}, fixed() {}, untimely() {} };
 
 function accessOf({ access = {} }: AdminOptions): Access {

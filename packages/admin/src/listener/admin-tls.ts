@@ -17,13 +17,13 @@ export interface AdminTls {
 
 /**
  * Node's server for the admin listener, which follows its certificates as the ports for clients do: new connections get
- * the new ones, and open ones stay. `refused` hears of connections that fail. Rejects with an XdskitError if the
+ * the new ones, and open ones stay. `refused` hear of connections that fail. Rejects with an XdskitError if the
  * certificates cannot be used.
  */
 export async function serverWith(
   tls: AdminTls | undefined,
   handle: RequestListener,
-  refused?: HandshakeFailed,
+  refused: readonly HandshakeFailed[],
 ): Promise<{ readonly server: Server | TlsServer; stop(): void }> {
   if (tls === undefined) {
     const server = createServer(handle);

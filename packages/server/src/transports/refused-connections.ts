@@ -1,7 +1,7 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { Server as TlsServer } from "node:tls";
+import { getOrInsert } from "@xdskit/api";
 import {
   followHandshakes,
   followRevoked,
@@ -12,6 +12,7 @@ import {
   type RevocableTls,
   type UnreadRequest,
 } from "@xdskit/grpc-server";
+import { callListener } from "../basics/call-listener.js";
 import { problem } from "./rest/write-answer.js";
 
 /**
@@ -21,28 +22,54 @@ import { problem } from "./rest/write-answer.js";
 export function followRefused(
   server: Server,
   tls: RevocableTls | undefined,
-  refused?: HandshakeFailed,
+  listeners: readonly HandshakeFailed[] = [],
 ): ReadonlySet<Socket> {
-  server.on("clientError", (error: UnreadRequest, socket) => {
+  const refused: HandshakeFailed = (...refusal) => {
+    for (const listener of listeners) callListener("a listener of refused connections", () => listener(...refusal));
+  };
+  const isAnswering = followAnswers(server);
+  server.on("clientError", (error: UnreadRequest, duplex) => {
+    const socket = duplex as Socket;
     const foreign = foreignToHttp1(error);
-    if (foreign !== undefined) refused?.(peerOf(socket as Socket).text, foreign);
-    answerBadRequest(error, socket);
+    if (foreign !== undefined) refused(peerOf(socket).text, foreign);
+    answerBadRequest(error, socket, isAnswering(socket));
   });
   if (!(server instanceof TlsServer)) return new Set();
   followRevoked(server, tls ?? {}, refused);
   return followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, refused);
 }
 
-/** Answers bytes that Node's parser cannot read as a request; a failed TLS connection is closed. */
-function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** Returns a function that tells whether a connection has an answer that has begun, and not ended. */
+function followAnswers(server: Server): (socket: Socket) => boolean {
+  const answers = new WeakMap<Socket, Set<ServerResponse>>();
+  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const open = getOrInsert(answers, socket, () => new Set());
+    open.add(response);
+    response.on("close", () => open.delete(response));
+  });
+  return (socket) =>
+    [...(answers.get(socket) ?? [])].some(({ headersSent, writableEnded }) => headersSent && !writableEnded);
+}
+
+/**
+ * Answers bytes that Node's parser cannot read as a request, unless that came into an answer under way, and closes the
+ * connection once what was written is sent; after a failed TLS handshake at once.
+ */
+function answerBadRequest(error: NodeJS.ErrnoException, socket: Socket, isAnswering: boolean): void {
   if (error.code === "ECONNRESET" || /^ERR_(SSL|TLS)_/.test(error.code ?? "") || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, title, detail] = badRequests[error.code ?? ""] ?? [400, "Bad Request", "this is not HTTP/1.1"];
+  if (!isAnswering) socket.write(badRequestAnswer(error));
+  // After `end` alone it would stay until its client ends it, too.
+  socket.destroySoon();
+}
+
+function badRequestAnswer({ code = "" }: NodeJS.ErrnoException): Buffer {
+  const [status, title, detail] = badRequests[code] ?? [400, "Bad Request", "this is not HTTP/1.1"];
   const body = problem(status, detail);
   const head = `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head), body]));
+  return Buffer.concat([Buffer.from(head), body]);
 }
 
 const badRequests: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {

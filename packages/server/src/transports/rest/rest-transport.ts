@@ -63,7 +63,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
         tls === undefined
           ? createServer(settings, answer)
           : createHttpsServer({ handshakeTimeout: handshakeMs, ...tls, ...settings }, answer);
-      strangers.push(followRefused(server, tls, handshakeFailed));
+      strangers.push(followRefused(server, tls, handshakeFailed && [handshakeFailed]));
       // Two for each poll: one connection that holds it, and one that is idle.
       server.maxConnections = 2 * limits.polls;
       const listen = () =>
