@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  createResource,
+  deferred,
+  envoyRegistry,
+  type Finding,
+  type Resource,
+  resourceTypes,
+  XdskitError,
+} from "@xdskit/api";
 import { createLayers } from "../../configuration/layers.js";
 import type { LayerUpdate, Source, SourceSink, StepBack } from "../../contracts/source.js";
 import type { Revision, Store } from "../../contracts/stores/store.js";
@@ -460,6 +469,28 @@ describe("a kept source", () => {
   });
 });
 
+describe("a kept source that is closed while it starts", () => {
+  it("has read all that it reads, so that its store may be closed then", async () => {
+    const store = await storeWith(one);
+    const reading = deferred();
+    const heads = store.heads.bind(store);
+    store.heads = async () => {
+      await reading.promise;
+      return heads();
+    };
+    const played = new Played(store, 2);
+    const started = assert.rejects(played.start(), /was closed while it started$/);
+    let isClosed = false;
+    const closed = played.kept.close().then(() => {
+      isClosed = true;
+    });
+    await sleep(50);
+    assert.equal(isClosed, false);
+    reading.resolve();
+    await Promise.all([started, closed]);
+  });
+});
+
 describe("a kept source that is paused", () => {
   it("commits nothing until it goes on, and then commits all that came meanwhile", async () => {
     const store = await storeWith(one);
@@ -571,6 +602,53 @@ describe("a rollback", () => {
     assert.deepEqual(played.kept.rolledBack, []);
     await played.kept.close();
     assert.deepEqual((await played.held()).toSorted(), [one, two, three].map(shown).toSorted());
+  });
+
+  it("holds if it is made while the source starts with what it had", async () => {
+    const store = await storeWith(one);
+    const first = new Played(store, 2);
+    const startedFirst = first.start();
+    first.set("replace", two);
+    await startedFirst;
+    await first.kept.close();
+    const [, older] = await store.history(layer, { limit: 2 });
+    const played = new Played(store, 3);
+    const started = played.start();
+    await sleep(10);
+    const info = { author: "me", cause: { kind: "rollback", to: older?.id ?? "" }, message: "", time: 3 } as const;
+    await played.kept.rollBack(layer, older?.id ?? "", { info, expected: undefined });
+    played.set("replace", two);
+    await started;
+    assert.deepEqual(played.applied.at(-1)?.[0]?.upsert.map(shown), [shown(one)]);
+    assert.equal(played.kept.rolledBack.length, 1);
+    await played.kept.close();
+    assert.deepEqual(await played.held(), [shown(one)]);
+  });
+
+  it("is the newest one if another one was in force before the start", async () => {
+    const store = await storeWith(one);
+    const three = createResource(cluster("three"));
+    const first = new Played(store, 2);
+    const startedFirst = first.start();
+    first.set("replace", two);
+    await startedFirst;
+    first.set("replace", three);
+    await hasHead(store, 3);
+    const [, second, oldest] = await store.history(layer, { limit: 3 });
+    const to = (id = "") =>
+      ({ info: { author: "me", cause: { kind: "rollback", to: id }, message: "", time: 3 } }) as const;
+    await first.kept.rollBack(layer, oldest?.id ?? "", { ...to(oldest?.id), expected: undefined });
+    await first.kept.close();
+
+    const played = new Played(store, 4);
+    const started = played.start();
+    await sleep(10);
+    await played.kept.rollBack(layer, second?.id ?? "", { ...to(second?.id), expected: undefined });
+    played.set("replace", three);
+    await started;
+    assert.deepEqual(played.applied.at(-1)?.[0]?.upsert.map(shown), [shown(two)]);
+    await played.kept.close();
+    assert.deepEqual(await played.held(), [shown(two)]);
   });
 
   it("is over after a restart if the source changed to the served content", async () => {

@@ -40,6 +40,8 @@ export class KeptSource implements Source {
   /** `restoring`: the source had errors first. `live`: its own content was applied. */
   #phase: "starting" | "restoring" | "live" = "starting";
   #isClosing = false;
+  /** The reading of the store, with which the start begins. Never rejects. */
+  #loading: Promise<void> | undefined;
   /** What its changes are judged by until one is applied. Undefined: it is not known, or the source has the same. */
   #lastGood: LastGoodContent | undefined;
   /** The store has nothing that the source had. */
@@ -70,6 +72,7 @@ export class KeptSource implements Source {
       rollbacks,
       revisions,
       writer,
+      loaded: () => this.#loading,
       serve: (update, how) => this.#sink?.apply([update], how),
       onChanged: () => this.#rolledBackNow(),
     });
@@ -85,7 +88,8 @@ export class KeptSource implements Source {
 
   async start(sink: SourceSink): Promise<void> {
     this.#sink = sink;
-    await this.#load();
+    this.#loading = this.#load();
+    await this.#loading;
     if (this.#isClosing) throw new Error(`${this.name} was closed while it started`);
     // Asked for before the source brings the first content. None, too, if it cannot be read.
     const headsBefore = ownHeads(this.#options).catch(() => []);
@@ -115,10 +119,7 @@ export class KeptSource implements Source {
     });
   }
 
-  /**
-   * Keeps what an earlier process served and did not keep, and finds the rollbacks that were in force when the server
-   * stopped.
-   */
+  /** Keeps what an earlier process served and did not keep, and finds the rollbacks in force when it stopped. */
   async #load(): Promise<void> {
     const { store, onProblem } = this.#options;
     try {
@@ -158,20 +159,21 @@ export class KeptSource implements Source {
 
   /**
    * Writes what must be written, and then nothing more: another source will replace this one, and its revisions must
-   * come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile. Returns a function for the case that
-   * nothing took its place: what changed meanwhile is written.
+   * come after those of this one. Rollbacks reject with XDSKIT_BUSY meanwhile. Returns a function that ends
+   * the pause if nothing took its place: it writes what changed meanwhile, and each change from then on.
    */
   async pause(): Promise<() => void> {
     await this.#rollingBack.pause();
     return () => this.#writer.goOn();
   }
 
-  /** Waits for what must still be written. One that is paused writes nothing more. */
+  /** Waits for what is being read, and must still be written. One that is paused writes nothing more. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#watch?.close();
     this.#looks.close();
     await this.#rollingBack.close();
+    await this.#loading;
     await this.#options.source.close();
     await this.#writer.stop("closed");
     this.#sink?.ended?.();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createResource, envoyRegistry, type Finding, type Resource, resourceTypes } from "@xdskit/api";
+import { createResource, deferred, envoyRegistry, type Finding, type Resource, resourceTypes } from "@xdskit/api";
 import type { SourceSink, StepBack } from "../../contracts/source.js";
 import type { Store } from "../../contracts/stores/store.js";
 import { waitFor } from "../../testing/basics/wait-for.js";
@@ -18,7 +18,13 @@ const layer = "a";
 const resources = (...names: readonly string[]) => names.map((name) => createResource(cluster(name)));
 
 /** A process that serves a source; nothing ends it but the end of the test. */
-async function serving(store: Store, path: string | undefined, ...first: readonly Resource[]) {
+async function serving(...given: Parameters<typeof sourceOf>) {
+  const { start, ...source } = sourceOf(...given);
+  await start();
+  return source;
+}
+
+function sourceOf(store: Store, path: string | undefined, ...first: readonly Resource[]) {
   let inner: SourceSink | undefined;
   const resumed: StepBack[] = [];
   const problems: Finding[] = [];
@@ -51,10 +57,10 @@ async function serving(store: Store, path: string | undefined, ...first: readonl
     },
     onProblem: (findings) => problems.push(...findings),
   });
-  await kept.start({ apply: () => {}, resume: (steps) => void resumed.push(...steps), report: () => {} });
+  const start = () => kept.start({ apply: () => {}, resume: (steps) => void resumed.push(...steps), report: () => {} });
   const goTo = (upsert: readonly Resource[], remove: readonly Resource[] = []) =>
     inner?.apply([{ layer, kind: "patch", upsert, remove }]);
-  return { kept, goTo, resumed, problems, written: () => written };
+  return { kept, start, goTo, resumed, problems, written: () => written };
 }
 
 /** The names that clients may come back with, by step. */
@@ -133,6 +139,42 @@ describe("what a source had served", () => {
     assert.deepEqual([namesIn(two.resumed), two.problems], [["c", "b", "a"], []]);
     await two.kept.close();
     assert.equal(statSync(path).size, 0);
+  });
+
+  it("is kept before a rollback that is made while the next process reads it", async (t) => {
+    const path = await place(t);
+    const store = await createMemoryStore();
+    const [a, b, c] = resources("a", "b", "c") as [Resource, Resource, Resource];
+    const { store: killed, kill } = killable(store);
+    const one = await serving(killed, path, a);
+    await waitFor("a revision", () => one.written() === 1);
+    one.goTo([b], [a]);
+    await waitFor("a revision", () => one.written() === 2);
+    kill();
+    one.goTo([c], [b]);
+    const [, first] = await store.history(layer, { limit: 2 });
+    const to = first?.id ?? "";
+    const two = sourceOf(store, path, c);
+    const [isRead, mayGoOn] = [deferred(), deferred()];
+    const head = store.head.bind(store);
+    store.head = async (of) => {
+      store.head = head;
+      const found = await head(of);
+      isRead.resolve();
+      await mayGoOn.promise;
+      return found;
+    };
+    const started = two.start();
+    await isRead.promise;
+    const info = { author: "me", cause: { kind: "rollback", to }, message: "", time: 2 } as const;
+    const rolledBack = two.kept.rollBack(layer, to, { info, expected: undefined });
+    await sleep(50);
+    mayGoOn.resolve();
+    await Promise.all([started, rolledBack]);
+    await two.kept.close();
+    const history = await store.history(layer, { limit: 10 });
+    const held = await Promise.all(history.map(async ({ id }) => (await store.read(id)).map(({ key }) => key).join()));
+    assert.deepEqual(held.toReversed().slice(0, 4), ["a", "b", "c", "a"]);
   });
 
   it("is left ahead only until it is written", async (t) => {

@@ -94,9 +94,9 @@ export class RevisionWriter {
     while (this.#state.kind === "writing") await this.#state.done;
   }
 
-  /** Writes nothing while the task runs. Undefined: something is being written, and it did not run. */
+  /** Writes nothing while the task runs. Undefined: it did not run, since the writer is not idle. */
   async alone<T>(task: () => Promise<T>): Promise<T | undefined> {
-    if (this.#state.kind === "writing") return undefined;
+    if (this.#state.kind !== "idle") return undefined;
     const { promise: done, resolve: over } = deferred();
     this.#state = { kind: "writing", done };
     try {

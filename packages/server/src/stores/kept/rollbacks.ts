@@ -5,11 +5,11 @@ import type { LayerUpdate, RolledBack } from "../../contracts/source.js";
 import type { LayerCommit, Revision, RevisionId, Store, StoredResource } from "../../contracts/stores/store.js";
 import type { LayerName } from "../../settings/group-settings.js";
 
-/** A rollback from before a restart: it goes on if the source has what it had then. */
+/** A rollback from before the first change of the source: it goes on if the source has what it had then. */
 interface Remembered {
   readonly rolledBack: RolledBack;
   /** The content of the source before the rollback. */
-  readonly own: ReadonlyMap<string, Version>;
+  readonly own: readonly Resource[];
   /** The content that is served. */
   readonly served: readonly Resource[];
 }
@@ -45,6 +45,11 @@ export class Rollbacks {
     return this.#active.get(layer)?.own;
   }
 
+  /** The same of a layer that was rolled back before the source brought its first content. */
+  ownBeforeStart(layer: LayerName): readonly Resource[] | undefined {
+    return this.#remembered.get(layer)?.own;
+  }
+
   /** Layers whose next commit must make a revision, even of the same content: else a restart finds the rollback. */
   get ended(): ReadonlySet<LayerName> {
     return new Set(this.#ended);
@@ -63,12 +68,14 @@ export class Rollbacks {
   /** `own`: what the source has. A layer that is brought back to that is not rolled back any more. */
   begin(rolledBack: RolledBack, own: readonly Resource[], served: readonly Resource[]): void {
     const { layer } = rolledBack;
-    if (isSame({ kind: "replace", upsert: served }, versionsOf(own))) {
+    const isBeforeStart = this.#remembered.delete(layer) || this.#changes === 0;
+    if (isSame({ kind: "replace", upsert: served }, own)) {
       this.#active.delete(layer);
       this.end(layer);
       return;
     }
     this.#ended.delete(layer);
+    if (isBeforeStart) this.#remembered.set(layer, { rolledBack, own, served });
     this.#active.set(layer, { rolledBack, own });
   }
 
@@ -80,13 +87,13 @@ export class Rollbacks {
   ): Promise<void> {
     for (const head of heads) {
       const rolledBack = rolledBackBy(head);
-      const own = rolledBack && (await ownBefore(store, head));
-      if (rolledBack === undefined || own === undefined) continue;
-      const versions = versionsOf(own.map(decode));
+      const before = rolledBack && (await ownBefore(store, head));
+      if (rolledBack === undefined || before === undefined) continue;
+      const own = before.map(decode);
       const served = (await store.read(head.id)).map(decode);
       // What was rolled back was brought back.
-      if (isSame({ kind: "replace", upsert: served }, versions)) continue;
-      this.#remembered.set(head.layer, { rolledBack, own: versions, served });
+      if (isSame({ kind: "replace", upsert: served }, own)) continue;
+      this.#remembered.set(head.layer, { rolledBack, own, served });
     }
   }
 
@@ -178,6 +185,9 @@ function versionsOf(resources: readonly Resource[]): ReadonlyMap<string, Version
   return new Map(resources.map((one) => [idOf(one), one.version]));
 }
 
-function isSame({ kind, upsert }: Pick<LayerUpdate, "kind" | "upsert">, own: ReadonlyMap<string, Version>): boolean {
-  return kind === "replace" && upsert.length === own.size && upsert.every((one) => own.get(idOf(one)) === one.version);
+function isSame({ kind, upsert }: Pick<LayerUpdate, "kind" | "upsert">, own: readonly Resource[]): boolean {
+  const versions = versionsOf(own);
+  return (
+    kind === "replace" && upsert.length === own.length && upsert.every((one) => versions.get(idOf(one)) === one.version)
+  );
 }

@@ -17,6 +17,8 @@ interface RollingBackOptions extends Pick<KeptSourceOptions, "store" | "registry
   readonly rollbacks: Rollbacks;
   readonly revisions: ReportedRevisions;
   readonly writer: RevisionWriter;
+  /** What earlier processes left is kept, and their rollbacks are known: both come before a new rollback. */
+  readonly loaded: () => Promise<void> | undefined;
   /** `isJudged`: false of what another server has judged. */
   readonly serve: (update: LayerUpdate, how?: { readonly isJudged: boolean }) => void;
   /** Other layers serve an older revision now. */
@@ -36,8 +38,9 @@ export class RollingBack {
 
   /** See `KeptSource.rollBack`. */
   rollBack(layer: LayerName, to: RevisionId, terms: RollbackTerms): Promise<LayerWritten> {
-    const { writer } = this.#options;
+    const { writer, loaded } = this.#options;
     return this.#queue.run(async () => {
+      await loaded();
       if (writer.state === "paused")
         throw XdskitError.of("XDSKIT_BUSY", "the settings of this layer are changing now: try again in a moment");
       try {
@@ -114,7 +117,10 @@ export class RollingBack {
     const { changes } = rollbacks;
     const head = await store.head(layer);
     if (expected !== undefined && (head?.id ?? null) !== expected) return { kind: "conflict", head };
-    const own = rollbacks.ownOf(layer) ?? (head === undefined ? [] : await this.#contents(head.id));
+    const own =
+      rollbacks.ownOf(layer) ??
+      rollbacks.ownBeforeStart(layer) ??
+      (head === undefined ? [] : await this.#contents(head.id));
     const conflict = { kind: "conflict", head } as const;
     if (rollbacks.changes !== changes) return conflict;
     const update = { layer, kind: "replace", upsert } as const;
