@@ -6,7 +6,10 @@ import { peerOf } from "./peer.js";
 /** The time that a TLS handshake may take, and after it the preface of HTTP/2, in milliseconds. */
 export const handshakeMs = 10_000;
 
-/** Called for a TLS handshake that failed, with its peer and the reason. */
+/**
+ * Called for a connection that could not be used, with its peer and the reason: its TLS handshake failed, or it speaks
+ * another protocol than the port.
+ */
 export type HandshakeFailed = (peer: string, reason: string) => void;
 
 /**

@@ -65,9 +65,10 @@ export interface SourceSink {
   /** The source has nothing in a layer any more: the server forgets the layer. */
   drop?(layer: LayerName): void;
   /**
-   * The steps are the source's states when a server served it before what it has applied now, newest first. Clients
-   * that still have one of these states are brought to the current one make before break. Once nodes are told
-   * something, which may be as soon as `start` resolves, this does nothing.
+   * Tells the states that the source had when a server served it before, newest first: the first step leads back from
+   * what the source has applied. Clients that still have one of these states are brought to the current one make before
+   * break. Call it at most once, between the first change and the end of `start`. It is not checked that the steps fit.
+   * Once nodes are told something, it does nothing.
    */
   resume?(steps: readonly StepBack[]): void;
   /**
