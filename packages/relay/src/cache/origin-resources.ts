@@ -37,7 +37,7 @@ const graceMs = 600_000;
  * Starts with the content of the disk. Names that are not wanted can be dropped; what comes from disk is kept for a
  * while, even if no client asks for it yet: after a restart clients come back one after the other.
  */
-export function createRetained(found: readonly FoundType[]): OriginResources {
+export function createOriginResources(found: readonly FoundType[]): OriginResources {
   const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
   /** What was served before the last changes; undefined: nothing. Needed while these changes wait. */
   const before = new Map<ResourceType, Map<ResourceName, ReceivedResource | undefined>>();

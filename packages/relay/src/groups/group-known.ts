@@ -9,16 +9,16 @@ import {
 import type { ClientEvent, XdsClient } from "@xdskit/client";
 import { type FollowedNames, type Snapshot, statusCode } from "@xdskit/protocol";
 import type { LayerName, XdsServer } from "@xdskit/server";
-import { createRetained, type OriginResources } from "../cache/origin-resources.js";
+import { createOriginResources, type OriginResources } from "../cache/origin-resources.js";
 import type { CachedStart, FoundInCache } from "./cached-start.js";
 import { createFollowed, type FollowedReferences } from "./followed-references.js";
 import { createGroupFindings } from "./group-findings.js";
 import type { PendingChangesOptions } from "./pending/pending-changes.js";
-import { type AskedNamesOptions, createAskedNames, type PrefetchedNames } from "./prefetched-names.js";
+import { createPrefetchedNames, type PrefetchedNames, type PrefetchedNamesOptions } from "./prefetched-names.js";
 import { type AwaitedTypes, createAwaitedTypes } from "./upstream/awaited-types.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream/upstream-standing.js";
 
-export interface GroupKnownOptions extends AskedNamesOptions {
+export interface GroupKnownOptions extends PrefetchedNamesOptions {
   /** The group's name. */
   readonly group: string;
   readonly layer: LayerName;
@@ -57,8 +57,8 @@ export class GroupKnown implements PendingChangesOptions {
     this.types = server.types;
     this.maxMs = holdMs;
     this.cached = start;
-    this.asked = createAskedNames(options, server.types);
-    this.retained = createRetained(found);
+    this.asked = createPrefetchedNames(options, server.types);
+    this.retained = createOriginResources(found);
     this.standing = createUpstreamStanding(start.isServed);
     this.followed = createFollowed(this.asked.isFollowed);
     this.awaited = createAwaitedTypes(start.damaged, (types) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import { createAskedNames } from "./prefetched-names.js";
+import { createPrefetchedNames } from "./prefetched-names.js";
 
 const typeOf = (name: string) => resourceTypes.find(name)!;
 const endpointFolder = "xdstp://a/envoy.config.endpoint.v3.ClusterLoadAssignment/f";
@@ -13,7 +13,7 @@ function answersFor(prefetch: boolean, ...references: readonly (readonly [type: 
     { type: typeOf("endpoint"), name: `${endpointFolder}/*` },
   ];
   const canAsk = (type: object) => type !== typeOf("secret");
-  const asked = createAskedNames({ collections, canAsk, prefetch }, resourceTypes);
+  const asked = createPrefetchedNames({ collections, canAsk, prefetch }, resourceTypes);
   return references.map(([typeName, name]) => {
     const reference = { type: typeOf(typeName)?.typeUrl ?? typeName, name };
     return [asked.isInCollection(reference), asked.isFollowed(reference)];

@@ -1,7 +1,7 @@
 import { canonicalName, getOrInsert, globOf, type Reference, type ResourceType, type ResourceTypes } from "@xdskit/api";
 import { isCollectionReference, type WatchedCollection } from "./upstream/upstream-types.js";
 
-export interface AskedNamesOptions {
+export interface PrefetchedNamesOptions {
   /** Those that are always asked for. */
   readonly collections: readonly WatchedCollection[];
   canAsk(type: ResourceType): boolean;
@@ -17,8 +17,8 @@ export interface PrefetchedNames {
   isFollowed(reference: Reference): boolean;
 }
 
-export function createAskedNames(
-  { collections, canAsk, prefetch }: AskedNamesOptions,
+export function createPrefetchedNames(
+  { collections, canAsk, prefetch }: PrefetchedNamesOptions,
   types: ResourceTypes,
 ): PrefetchedNames {
   /** By type URL. */
