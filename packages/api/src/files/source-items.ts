@@ -52,6 +52,7 @@ function dropAll(reading: FileReading): void {
   reading.findings.length = 0;
   reading.errors = 0;
   reading.adoptions.length = 0;
+  reading.version = "";
 }
 
 /** Reads single resources of a document, wherever they stand in it. Call `end` after the last. */

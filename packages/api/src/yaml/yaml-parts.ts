@@ -2,24 +2,21 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type CST, isMap, isScalar, isSeq, type ParsedNode, type Parser } from "yaml";
 import type { FieldStep } from "../errors/field-path.js";
 import type { SourceDocument } from "../text/source-document.js";
-import { type EarlierItems, ReadingEnds } from "./yaml-reader.js";
+import { type EarlierItems, isMergeKey, type MergedNode, ReadingEnds } from "./yaml-reader.js";
 
 /**
  * Tokens that the parser may keep at once, with spaces and line ends: it needs about 300 bytes for each, ten times the
- * text's own. Only flow collections, comments and mappings with a merge key are kept whole.
+ * text's own. A text that is read in parts has so many in comments at most.
  */
 export function maxTokens(text: string): number {
-  return Math.max(100_000, Math.floor(text.length / 30));
+  return Math.max(300_000, Math.floor(text.length / 30));
 }
 
 /** Thrown where they are too many. */
 export class TooManyTokens extends ReadingEnds {
   constructor(offset: number, text: string) {
     const count = maxTokens(text);
-    super(
-      offset,
-      `more than ${count} words, marks, comments and line ends at once: write a list of resources, or JSON`,
-    );
+    super(offset, `more than ${count} words, marks, comments and line ends at once`);
   }
 }
 
@@ -33,8 +30,8 @@ export interface YamlPartsOptions {
   readonly shortest?: number;
 }
 
-/** A block collection that may still be open. */
-type YamlCollection = CST.BlockMap | CST.BlockSequence;
+/** A collection that may still be open. */
+export type YamlCollection = CST.BlockMap | CST.BlockSequence | CST.FlowCollection;
 
 /** The items that were taken out of a collection, if a node is what is left of it. */
 export type Earlier = (node: ParsedNode) => EarlierItems | undefined;
@@ -45,7 +42,12 @@ export interface PartOfDocument {
   readonly document: SourceDocument;
   /** The number of values in them, with aliases expanded. */
   readonly size: number;
+  /** What must be merged into the mapping. */
+  readonly merged: readonly MergedNode[];
 }
+
+/** Reads the text of a part again, for places. `shift`: how far in the whole text it begins. */
+type ReadAgain = (text: string, shift: number) => SourceDocument | undefined;
 
 /** How parts are read. */
 export interface PartReader {
@@ -56,8 +58,8 @@ export interface PartReader {
     depth: number,
     earlier: Earlier,
   ): PartOfDocument | undefined;
-  /** Reads the text of a part again, for places. `shift`: how far in the whole text it begins. */
-  again(text: string, shift: number): SourceDocument | undefined;
+  /** Reads parts of the document that is open now, also later. */
+  again(): ReadAgain;
 }
 
 /**
@@ -87,29 +89,34 @@ export class YamlParts {
     this.#reader = reader;
   }
 
-  /** Takes the complete items of all collections. Those of a list around everything may come as a document. */
+  /**
+   * Takes the complete items of all collections, in the order of the text: an alias stands for what came before. Those
+   * of a list around everything may come as a document.
+   */
   *take({ stack, offset }: Parser): Generator<SourceDocument> {
     this.#retained.push(offset);
+    const innermost = stack.findLastIndex(isOpenCollection);
     for (const [index, token] of stack.entries()) {
-      if (token.type !== "block-map" && token.type !== "block-seq") continue;
+      if (!isOpenCollection(token)) continue;
       const items = token.items as CST.CollectionItem[];
+      const isInnermost = index === innermost;
       // The last item may be open, and comments may still move to the one before.
-      const rest = items.at(-2);
-      if (rest === undefined) continue;
-      const start = startOfItem(items[0] ?? rest);
-      const end = startOfItem(rest);
-      // What is merged comes behind all keys.
-      if (end - start < this.#shortest || items.some(isMerge)) continue;
+      const count = items.length - (isInnermost ? 2 : 1);
+      const [first, rest] = [items[0], items[count]];
+      if (count <= 0 || first === undefined || rest === undefined) continue;
+      const start = this.#startOf(first);
+      const end = this.#startOf(rest);
+      if (isInnermost && end - start < this.#shortest) continue;
       const before = this.#taken.get(token.offset);
       this.#taken.delete(token.offset);
-      const part = { ...token, offset: start, items: items.splice(0, items.length - 2) } as YamlCollection;
+      const part = partOf(token, items.splice(0, count), start, end);
       const earlier = this.#takenWithin(start, end);
       const isRoot = index === 1;
-      if (isRoot && this.#splits && token.type === "block-seq") {
+      if (isRoot && this.#splits && isList(token)) {
         const read = this.#reader.read(part, [], 0, earlier);
         if (read !== undefined) yield read.document;
       } else {
-        const taken = before ?? new TakenItems(token, (again) => this.#again(again));
+        const taken = before ?? this.#takenOf(token);
         const read = this.#reader.read(part, taken.value, index - 1, earlier);
         if (read !== undefined) taken.add(read, { start, end }, earlier);
         this.#taken.set(end, taken);
@@ -119,6 +126,19 @@ export class YamlParts {
       this.#retained = this.#retained.filter((at) => at < from || at >= end);
     }
     if (this.#retained.length * this.tokens > maxTokens(this.#text)) throw new TooManyTokens(offset, this.#text);
+  }
+
+  #takenOf(token: YamlCollection): TakenItems {
+    const read = this.#reader.again();
+    const around = token.type === "flow-collection" ? token.start.source : "";
+    return new TakenItems(token, (part) => this.#again(part, read, around));
+  }
+
+  /** Of an item, also where it begins with a collection that lost items. */
+  #startOf({ start, key, sep, value }: CST.CollectionItem): number {
+    const token = start[0] ?? key ?? sep?.[0] ?? value;
+    if (token === undefined) return 0;
+    return isOpenCollection(token) ? (this.#taken.get(token.offset)?.offset ?? token.offset) : token.offset;
   }
 
   /** What was taken out of a document. */
@@ -142,15 +162,49 @@ export class YamlParts {
     };
   }
 
-  /** Reads a part again, at its own column: the first item may stand behind a dash. */
-  #again(part: YamlPart): { readonly document: SourceDocument | undefined; readonly shift: number } {
+  /** Reads a part again, at its own column: the first item may stand behind a dash. Or in the brackets around it. */
+  #again(part: YamlPart, read: ReadAgain, around: string): ReadPart {
     const { start, end } = part;
-    const column = start - this.#text.lastIndexOf("\n", start - 1) - 1;
+    const text = this.#text.slice(start, end);
+    const column = around === "" ? start - this.#text.lastIndexOf("\n", start - 1) - 1 : 1;
     const shift = start - column;
-    if (this.#last?.part !== part)
-      this.#last = { part, document: this.#reader.again(" ".repeat(column) + this.#text.slice(start, end), shift) };
+    if (this.#last?.part !== part) {
+      const whole = around === "" ? " ".repeat(column) + text : `${around}${text}${endOf[around]}`;
+      this.#last = { part, document: read(whole, shift) };
+    }
     return { document: this.#last.document, shift };
   }
+}
+
+const endOf: Readonly<Record<string, string>> = { "[": "]", "{": "}" };
+
+function isOpenCollection(token: CST.Token | CST.SourceToken): token is YamlCollection {
+  return token.type === "block-map" || token.type === "block-seq" || token.type === "flow-collection";
+}
+
+function isList(token: YamlCollection): boolean {
+  return token.type === "flow-collection" ? token.start.source === "[" : token.type === "block-seq";
+}
+
+/** The items as a collection of their own. What is left of a flow collection begins without a comma, as it did. */
+function partOf(token: YamlCollection, items: CST.CollectionItem[], start: number, end: number): YamlCollection {
+  if (token.type !== "flow-collection") return { ...token, offset: start, items } as YamlCollection;
+  const rest = token.items[0]?.start;
+  const comma = rest?.findIndex(({ type }) => type === "comma") ?? -1;
+  if (comma >= 0) rest?.splice(comma, 1);
+  const type = isList(token) ? "flow-seq-end" : "flow-map-end";
+  const bracket = { type, offset: end, indent: 0, source: isList(token) ? "]" : "}" } as const;
+  return { ...token, offset: start - 1, items: isList(token) ? items.map(asValue) : items, end: [bracket] };
+}
+
+/** An item of a list in brackets. The parser takes it for a key until its list is complete. */
+function asValue(item: CST.CollectionItem): CST.CollectionItem {
+  const { start, key, sep, value } = item;
+  const isPair =
+    start.some((token) => token.type === "explicit-key-ind") || sep?.some((token) => token.type === "map-value-ind");
+  if (key === undefined || key === null || sep === undefined || value !== undefined || isPair) return item;
+  // What stands behind it, such as a comment.
+  return { start, value: "end" in key ? ({ ...key, end: [...(key.end ?? []), ...sep] } as CST.Token) : key };
 }
 
 /** Items of a collection between two offsets. */
@@ -161,20 +215,24 @@ interface YamlPart {
   readonly first: number;
 }
 
-type ReadAgain = (part: YamlPart) => { readonly document: SourceDocument | undefined; readonly shift: number };
+interface ReadPart {
+  readonly document: SourceDocument | undefined;
+  readonly shift: number;
+}
 
 /** The items that were taken out of one collection. */
 class TakenItems implements EarlierItems {
   readonly value: JsonObject | JsonValue[];
   readonly offset: number;
+  readonly merged: MergedNode[] = [];
   size = 0;
-  readonly #again: ReadAgain;
+  readonly #again: (part: YamlPart) => ReadPart;
   readonly #offsets = new Map<string | number, number>();
   readonly #parts: YamlPart[] = [];
 
-  constructor({ type, offset }: YamlCollection, again: ReadAgain) {
-    this.value = type === "block-seq" ? [] : {};
-    this.offset = offset;
+  constructor(token: YamlCollection, again: (part: YamlPart) => ReadPart) {
+    this.value = isList(token) ? [] : {};
+    this.offset = token.offset;
     this.#again = again;
   }
 
@@ -182,15 +240,16 @@ class TakenItems implements EarlierItems {
     return this.#offsets.size;
   }
 
-  add({ node, size }: PartOfDocument, range: Omit<YamlPart, "first">, earlier: Earlier): void {
+  add({ node, size, merged }: PartOfDocument, range: Omit<YamlPart, "first">, earlier: Earlier): void {
     this.size += size;
+    this.merged.push(...merged);
     this.#parts.push({ ...range, first: this.count });
     if (isSeq(node)) {
       for (const item of node.items as ParsedNode[])
         this.#offsets.set(this.count, earlier(item)?.offset ?? item.range[0]);
     } else if (isMap(node)) {
       for (const { key } of node.items) {
-        if (!isScalar(key)) continue;
+        if (!isScalar(key) || isMergeKey(key)) continue;
         const name = String(key.value);
         if (!this.has(name)) this.#offsets.set(name, key.range?.[0] ?? 0);
       }
@@ -209,12 +268,4 @@ class TakenItems implements EarlierItems {
     const step = typeof key === "number" ? key - part.first : { key };
     return document === undefined ? offset : shift + document.locate([step, ...rest]);
   }
-}
-
-function isMerge({ key }: CST.CollectionItem): boolean {
-  return key?.type === "scalar" && key.source === "<<";
-}
-
-function startOfItem({ start, key, sep, value }: CST.CollectionItem): number {
-  return (start[0] ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
+import { type Composer, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar } from "yaml";
 import type { FieldStep } from "../errors/field-path.js";
 import { maxErrors, maxValues, tooManyValues } from "../errors/limits.js";
 import {
@@ -19,7 +19,7 @@ import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
 const aliasLimit = 2_000_000;
 
 /** Values with anchors keep their nodes, some hundreds of bytes for each: this many, or more of a long file. */
-const anchoredLimit = (length: number) => Math.max(100_000, Math.floor(length / 50));
+const anchoredLimit = (length: number) => Math.max(300_000, Math.floor(length / 35));
 
 /** The tag of entries that Envoy drops from a mapping. */
 export const ignoredTag = "!ignore";
@@ -44,16 +44,21 @@ export function yamlBudget(length: number): YamlBudget {
 /** `envoy`: some words and numbers have their meaning to Envoy, see `envoyScalar`. */
 export type YamlDialect = "core" | "envoy";
 
+/** Of the documents of a stream. */
+export type Directives = ReturnType<Composer["streamInfo"]>["directives"];
+
 /** A text while it is read. */
 export interface YamlReading {
   readonly text: string;
   readonly dialect: YamlDialect;
   readonly budget: YamlBudget;
   readonly problems: SyntaxProblem[];
-  /** Of the document that is read. */
+  /** Of the document that is read: the last of each name. */
   anchors: Map<string, Anchored>;
   /** How far behind the beginning of the whole text a text begins that is read again, and has all anchors already. */
   readonly shift?: number;
+  /** Those that such a text stands under. */
+  readonly directives?: Directives;
 }
 
 /** Items that were taken out of a collection, and read, before the collection was complete. */
@@ -65,9 +70,17 @@ export interface EarlierItems {
   readonly count: number;
   /** The number of values in them, with aliases expanded. */
   readonly size: number;
+  /** What is merged into them once they are complete. */
+  readonly merged: readonly MergedNode[];
   has(key: string | number): boolean;
   /** The offset of an item that it has, or of something in it. */
   locate(key: string | number, rest: readonly FieldStep[]): number;
+}
+
+/** The value of a merge key, and who can read it. */
+export interface MergedNode {
+  readonly node: ParsedNode;
+  readonly reader: YamlReader;
 }
 
 /** Thrown where the rest of a text is not read. */
@@ -95,9 +108,10 @@ interface Anchored {
   readonly size: number;
   /** Knows what was taken out of it. */
   readonly reader: YamlReader;
+  /** The one of the same name that it took the place of. */
+  readonly before: Anchored | undefined;
 }
 
-const tooMuchAnchored = "too many values with an anchor: the rest is not read";
 const wrongMerge = 'the value of the merge key "<<" must be a mapping or a list of mappings';
 
 /** Turns the nodes of one document, or of a part of it, into plain values. Aliases share them. */
@@ -105,14 +119,13 @@ export class YamlReader {
   /** The number of values that were read, with aliases expanded. */
   size = 0;
   private readonly reading: YamlReading;
-  private readonly anchors: YamlReading["anchors"];
   private readonly earlier: (node: ParsedNode) => EarlierItems | undefined;
-  private readonly targets = new Map<ParsedNode, Anchored>();
+  /** What aliases stand for. */
+  private readonly targets = new WeakMap<ParsedNode, Anchored>();
 
   /** `earlier`: the items that were taken out of the collection that a node is. */
   constructor(reading: YamlReading, earlier: YamlReader["earlier"] = () => undefined) {
     this.reading = reading;
-    this.anchors = reading.anchors;
     this.earlier = earlier;
   }
 
@@ -129,8 +142,12 @@ export class YamlReader {
     const value = this.content(node, depth);
     if (this.reading.shift !== undefined) return value;
     budget.anchored -= 1 + written - budget.values;
-    if (budget.anchored < 0) throw new ReadingEnds(node.range[0], tooMuchAnchored);
-    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node), reader: this });
+    if (budget.anchored < 0) {
+      const most = anchoredLimit(this.reading.text.length);
+      throw new ReadingEnds(node.range[0], `more than ${most} values with an anchor: the rest is not read`);
+    }
+    const size = this.size - before + weightOf(node);
+    this.reading.anchors.set(anchor, { node, value, size, reader: this, before: this.reading.anchors.get(anchor) });
     return value;
   }
 
@@ -143,31 +160,37 @@ export class YamlReader {
     const earlier = this.earlier(node);
     this.size += earlier?.size ?? 0;
     const into = earlier?.value ?? (isSeq(node) ? [] : {});
-    this.readItems(node, into, depth);
+    const merged = [...(earlier?.merged ?? []), ...this.readItems(node, into, depth)];
+    for (const { node: source, reader } of Array.isArray(into) ? [] : merged) {
+      const before = reader.size;
+      reader.merge(into as JsonObject, source, depth + 1);
+      if (reader !== this) this.size += reader.size - before;
+    }
     return into;
   }
 
-  /** Reads the items of a collection into a value that may have others. */
-  readItems(node: ParsedNode, into: JsonObject | JsonValue[], depth: number): void {
-    if (isMap(node) && !Array.isArray(into)) this.readPairs(node, into, depth);
-    if (!isSeq(node) || !Array.isArray(into)) return;
+  /** Reads the items of a collection into a value that may have others. Returns what must be merged behind all. */
+  readItems(node: ParsedNode, into: JsonObject | JsonValue[], depth: number): readonly MergedNode[] {
+    if (isMap(node) && !Array.isArray(into)) return this.readPairs(node, into, depth);
+    if (!isSeq(node) || !Array.isArray(into)) return [];
     for (const item of node.items) {
       into.push(this.read(item as ParsedNode, depth + 1));
       this.noteWritten(into, into.length - 1, item as ParsedNode);
     }
+    return [];
   }
 
   private readPairs(
     node: ParsedNode & { items: readonly { key: unknown; value: unknown }[] },
     object: JsonObject,
     depth: number,
-  ): void {
-    const merged: ParsedNode[] = [];
+  ): readonly MergedNode[] {
+    const merged: MergedNode[] = [];
     for (const { key, value } of node.items) {
       if (!isScalar(key)) continue;
-      if (key.value === "<<" && key.type === "PLAIN") {
+      if (isMergeKey(key)) {
         if (value === null) this.problem(key.range?.[0] ?? 0, wrongMerge);
-        else merged.push(value as ParsedNode);
+        else merged.push({ node: value as ParsedNode, reader: this });
         continue;
       }
       const name = String(key.value);
@@ -179,7 +202,7 @@ export class YamlReader {
       setOwn(object, name, content);
       this.noteWritten(object, name, value as ParsedNode | null);
     }
-    for (const source of merged) this.merge(object, source, depth + 1);
+    return merged;
   }
 
   /** Keys of a merged mapping come after written keys, and after those merged before. */
@@ -201,15 +224,15 @@ export class YamlReader {
 
   /** Notes the spelling of a value for text fields. */
   private noteWritten(container: object, key: string | number, node: ParsedNode | null): void {
-    const scalar = isAlias(node) ? this.anchors.get(node.source)?.node : node;
+    const scalar = isAlias(node) ? this.targets.get(node)?.node : node;
     if (this.reading.dialect !== "envoy" || !isScalar(scalar)) return;
     const written = asWritten(scalar);
     if (written !== undefined) noteWritten(container, key, written);
   }
 
   private alias(node: ParsedNode, name: string): Anchored | undefined {
-    const anchored = this.anchors.get(name);
     const offset = node.range[0];
+    const anchored = this.anchoredAt(name, offset);
     if (anchored !== undefined) this.targets.set(node, anchored);
     else {
       // Without its name: it may be a secret that begins with a star.
@@ -223,6 +246,15 @@ export class YamlReader {
     this.reading.budget.aliased -= anchored.size;
     if (this.reading.budget.aliased >= 0) return anchored;
     throw new ReadingEnds(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
+  }
+
+  /** The last before an offset. A text that is read again has anchors behind it, too. */
+  private anchoredAt(name: string, offset: number): Anchored | undefined {
+    const { anchors, shift } = this.reading;
+    let anchored = anchors.get(name);
+    if (shift === undefined) return anchored;
+    while (anchored !== undefined && anchored.node.range[0] > offset + shift) anchored = anchored.before;
+    return anchored;
   }
 
   private problem(offset: number, message: string): void {
@@ -269,15 +301,15 @@ export class YamlReader {
     if (!isMap(node)) return undefined;
     const earlier = this.earlier(node);
     if (earlier?.has(name)) return earlier.locate(name, rest);
-    const merged: (ParsedNode | null)[] = [];
+    const merged = [...(earlier?.merged ?? [])];
     for (const { key, value } of node.items) {
       if (!isScalar(key)) continue;
       if (key.value === name) return this.locateIn(value as ParsedNode | null, rest, key.range?.[0] ?? 0);
-      if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode | null);
+      if (isMergeKey(key) && value !== null) merged.push({ node: value as ParsedNode, reader: this });
     }
-    for (const source of merged) {
+    for (const { node: source, reader } of merged) {
       for (const part of isSeq(source) ? (source.items as ParsedNode[]) : [source]) {
-        const found = this.locateKey(part, name, rest);
+        const found = reader.locateKey(part, name, rest);
         if (found !== undefined) return found;
       }
     }
@@ -295,6 +327,11 @@ export class YamlReader {
     const found = find(target.reader, target.node, distance);
     return found === undefined ? undefined : found + distance;
   }
+}
+
+/** Whether a key asks for a merge, and is no key of its own. */
+export function isMergeKey({ value, type }: Scalar): boolean {
+  return value === "<<" && type === "PLAIN";
 }
 
 function weightOf(node: ParsedNode): number {

@@ -10,7 +10,6 @@ import {
   type YAMLParseError,
   type YAMLWarning,
 } from "yaml";
-import { parseJson } from "../json/json-source.js";
 import { nestingLimit, type SourceDocument, type SourceText, type SyntaxProblem } from "../text/source-document.js";
 import {
   type Earlier,
@@ -18,11 +17,13 @@ import {
   type PartOfDocument,
   type PartReader,
   TooManyTokens,
+  type YamlCollection,
   YamlParts,
   type YamlPartsOptions,
 } from "./yaml-parts.js";
 import { inPlainWords, withoutContent } from "./yaml-problems.js";
 import {
+  type Directives,
   ignoredTag,
   ReadingEnds,
   tooDeep,
@@ -77,12 +78,10 @@ function* boundedDocuments(reading: YamlReading, parts: YamlPartsOptions | undef
     yield* readDocuments(reading, parts);
   } catch (error) {
     if (!(error instanceof ReadingEnds)) throw error;
-    const { text, dialect, problems } = reading;
-    // JSON is YAML without a place to cut.
-    const json = error instanceof TooManyTokens && /^\s*[[{]/.test(text) ? parseJson(text, dialect) : undefined;
-    if (json?.problems.length === 0) yield* json.documents;
-    else problems.splice(0, Number.POSITIVE_INFINITY, { offset: error.offset, message: error.message });
+    reading.problems.splice(0, Number.POSITIVE_INFINITY, { offset: error.offset, message: error.message });
   }
+  // Those of parts come in another order.
+  reading.problems.sort((a, b) => a.offset - b.offset);
 }
 
 function startReading(written: string, dialect: YamlDialect): YamlReading {
@@ -94,7 +93,7 @@ function startReading(written: string, dialect: YamlDialect): YamlReading {
 type ParsedDocument = Document.Parsed<ParsedNode>;
 
 function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefined): Generator<SourceDocument> {
-  const composer = createComposer(reading);
+  const composer = createComposer(reading, reading.directives);
   const parser = new Parser();
   const mistakes: Mistake[] = [];
   const parts = options && new YamlParts(reading.text, options, new PartsOfDocument(reading, composer, mistakes));
@@ -102,7 +101,7 @@ function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefi
   function* read(documents: Iterable<Document>): Generator<SourceDocument> {
     for (const document of documents as Iterable<ParsedDocument>) {
       count += 1;
-      if (count > maxDocuments) throw new TooManyTokens(document.range[0], reading.text);
+      if (count > maxDocuments) throw new ReadingEnds(document.range[0], tooManyDocuments);
       mistakes.push(...mistakesIn(document, reading));
       const isValid = mistakes.length === 0;
       reading.problems.push(...inPlainWords(mistakes.splice(0), reading.text));
@@ -125,8 +124,6 @@ function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefi
   for (const error of streamErrors) reading.problems.push({ offset: error.pos[0], message: withoutContent(error) });
 }
 
-type Directives = ReturnType<Composer["streamInfo"]>["directives"];
-
 type Mistake = YAMLParseError | YAMLWarning;
 
 function mistakesIn({ errors, warnings }: ParsedDocument, { text }: YamlReading): Mistake[] {
@@ -147,7 +144,7 @@ class PartsOfDocument implements PartReader {
   }
 
   read(
-    value: CST.BlockMap | CST.BlockSequence,
+    value: YamlCollection,
     into: JsonObject | JsonValue[],
     depth: number,
     earlier: Earlier,
@@ -159,15 +156,18 @@ class PartsOfDocument implements PartReader {
     const node = document?.contents ?? undefined;
     if (node === undefined || this.#mistakes.length > 0) return undefined;
     const reader = new YamlReader(this.#reading, earlier);
-    reader.readItems(node, into, depth);
-    return { node, document: documentOf(node, into, reader), size: reader.size };
+    const merged = reader.readItems(node, into, depth);
+    return { node, document: documentOf(node, into, reader), size: reader.size, merged };
   }
 
-  again(text: string, shift: number): SourceDocument | undefined {
-    const { dialect, anchors } = this.#reading;
-    const reading = { ...startReading(text, dialect), anchors, shift: shift + (this.#reading.shift ?? 0) };
-    const [document] = boundedDocuments(reading, cutIfLong(text));
-    return document;
+  again(): ReturnType<PartReader["again"]> {
+    const { dialect, anchors, shift: outer = 0 } = this.#reading;
+    const directives = this.#composer.streamInfo().directives.clone();
+    return (text, shift) => {
+      const reading = { ...startReading(text, dialect), anchors, directives, shift: outer + shift };
+      const [document] = boundedDocuments(reading, cutIfLong(text));
+      return document;
+    };
   }
 }
 
@@ -246,3 +246,4 @@ const documentMark = "---";
 const tokensOfDocument = 16;
 /** Somebody may keep them all. */
 const maxDocuments = 100_000;
+const tooManyDocuments = `more than ${maxDocuments} documents: the rest is not read`;
