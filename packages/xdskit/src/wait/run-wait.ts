@@ -57,29 +57,32 @@ type FleetState = Pick<FleetLook, "summary" | "troubles">;
 
 /**
  * Ends once two looks in a row find all nodes synced: a file that was just saved is read, and its change published, in
- * between. A server that is away is asked again.
+ * between. A server tells of one look for a while, also of one from before the wait. A server that is away is asked
+ * again.
  */
 async function forAll(client: ApiClient, { timeout, output }: WaitOptions, terminal: Terminal): Promise<number> {
   const end = performance.now() + timeout;
   let found: FleetState | undefined;
   let problem: ApiError | undefined;
-  let wasSynced = false;
+  /** When the nodes were synced. */
+  let syncedAsOf: string | undefined;
   let wrongSince: number | undefined;
   for (;;) {
     const now = performance.now();
     try {
       found = await look(client);
       problem = undefined;
-      const isSynced = allIsWell(found);
-      if (isSynced && wasSynced) return report("synced");
-      wasSynced = isSynced;
+      const { asOf } = found.summary;
+      if (!allIsWell(found)) syncedAsOf = undefined;
+      else if (syncedAsOf !== undefined && syncedAsOf !== asOf) return report("synced");
+      else syncedAsOf = asOf;
       const isWrong = found.summary.states.rejected > 0 || found.troubles.length > 0;
       wrongSince = isWrong ? (wrongSince ?? now) : undefined;
       if (wrongSince !== undefined && now - wrongSince > rejectedMs) return report("rejected");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       problem = error;
-      wasSynced = false;
+      syncedAsOf = undefined;
     }
     const leftMs = end - performance.now();
     if (leftMs <= 0) return report("timeout");
