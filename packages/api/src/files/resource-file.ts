@@ -11,7 +11,7 @@ import { resourceTypes } from "../resource-types/resource-types.js";
 import { decodeText, type FileText } from "../text/file-text.js";
 import { listNames } from "../text/list-names.js";
 import { readTextFormat } from "../text-format/text-file.js";
-import { cutIfLong, yamlDocuments } from "../yaml/yaml-source.js";
+import { yamlDocuments } from "../yaml/yaml-source.js";
 import { readSource } from "./source-items.js";
 
 /** The content of a file: its valid resources, and all problems. */
@@ -162,11 +162,12 @@ function readText(reading: FileReading, bytes: Uint8Array, form: Exclude<Resourc
 
 function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
   if (isEmpty(text)) return;
-  const source =
-    form === "json"
-      ? parseJson(text.text, "envoy")
-      : yamlDocuments(text.text, "envoy", cutIfLong(text.text, { splits: true }));
-  readSource(reading, text, source);
+  const isJson = form === "json";
+  readSource(
+    reading,
+    text,
+    isJson ? parseJson(text.text, "envoy") : yamlDocuments(text.text, "envoy", { splits: true }),
+  );
 }
 
 function isEmpty({ text }: FileText): boolean {

@@ -8,23 +8,18 @@ import { type EarlierItems, isMergeKey, type MergedNode, ReadingEnds } from "./y
  * Tokens that the parser may keep at once, with spaces and line ends: it needs about 300 bytes for each, ten times the
  * text's own. A text that is read in parts has so many in comments at most.
  */
-export function maxTokens(text: string): number {
+function maxTokens(text: string): number {
   return Math.max(300_000, Math.floor(text.length / 30));
 }
 
-/** Thrown where they are too many. */
-export class TooManyTokens extends ReadingEnds {
-  constructor(offset: number, text: string) {
-    const count = maxTokens(text);
-    super(offset, `more than ${count} words, marks, comments and line ends at once`);
-  }
-}
+/** Shorter texts are not cut: they have fewer tokens than the parser may keep. */
+const longText = 65_536;
 
 /** How a text is cut. */
 export interface YamlPartsOptions {
   /** Whether a list may come as several documents, so that nothing keeps all of its values. Default: false. */
   readonly splits?: boolean;
-  /** Parts end after this many tokens: their nodes are few enough to die young. */
+  /** Parts end after this many tokens. Default: so few that their nodes die young; a short text has no parts. */
   readonly tokens?: number;
   /** Characters of a collection's items from which on they are worth a part. */
   readonly shortest?: number;
@@ -81,7 +76,8 @@ export class YamlParts {
   #last: { readonly part: YamlPart; readonly document: SourceDocument | undefined } | undefined;
 
   constructor(text: string, options: YamlPartsOptions, reader: PartReader) {
-    const { splits = false, tokens = 8_192, shortest = 4_096 } = options;
+    const usual = text.length < longText ? Number.POSITIVE_INFINITY : 8_192;
+    const { splits = false, tokens = usual, shortest = 4_096 } = options;
     this.tokens = tokens;
     this.#text = text;
     this.#splits = splits;
@@ -125,7 +121,9 @@ export class YamlParts {
       const from = isRoot ? 0 : (before?.offset ?? start);
       this.#retained = this.#retained.filter((at) => at < from || at >= end);
     }
-    if (this.#retained.length * this.tokens > maxTokens(this.#text)) throw new TooManyTokens(offset, this.#text);
+    const most = maxTokens(this.#text);
+    if (this.#retained.length * this.tokens > most)
+      throw new ReadingEnds(offset, `more than ${most} words, marks, comments and line ends at once`);
   }
 
   #takenOf(token: YamlCollection): TakenItems {
@@ -154,6 +152,7 @@ export class YamlParts {
       within.set(offset, items);
       this.#taken.delete(offset);
     }
+    if (within.size === 0) return () => undefined;
     return (node) => {
       const items = within.get(node.range[0]);
       return items !== undefined && (isMap(node) || isSeq(node)) && isSeq(node) === Array.isArray(items.value)

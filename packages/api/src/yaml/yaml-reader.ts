@@ -124,7 +124,7 @@ export class YamlReader {
   private readonly targets = new WeakMap<ParsedNode, Anchored>();
 
   /** `earlier`: the items that were taken out of the collection that a node is. */
-  constructor(reading: YamlReading, earlier: YamlReader["earlier"] = () => undefined) {
+  constructor(reading: YamlReading, earlier: YamlReader["earlier"]) {
     this.reading = reading;
     this.earlier = earlier;
   }
@@ -160,8 +160,8 @@ export class YamlReader {
     const earlier = this.earlier(node);
     this.size += earlier?.size ?? 0;
     const into = earlier?.value ?? (isSeq(node) ? [] : {});
-    const merged = [...(earlier?.merged ?? []), ...this.readItems(node, into, depth)];
-    for (const { node: source, reader } of Array.isArray(into) ? [] : merged) {
+    const merged = this.readItems(node, into, depth);
+    for (const { node: source, reader } of earlier === undefined ? merged : [...earlier.merged, ...merged]) {
       const before = reader.size;
       reader.merge(into as JsonObject, source, depth + 1);
       if (reader !== this) this.size += reader.size - before;
@@ -233,8 +233,7 @@ export class YamlReader {
   private alias(node: ParsedNode, name: string): Anchored | undefined {
     const offset = node.range[0];
     const anchored = this.anchoredAt(name, offset);
-    if (anchored !== undefined) this.targets.set(node, anchored);
-    else {
+    if (anchored === undefined) {
       // Without its name: it may be a secret that begins with a star.
       this.problem(
         offset,
@@ -242,6 +241,7 @@ export class YamlReader {
       );
       return undefined;
     }
+    this.targets.set(node, anchored);
     this.size += anchored.size;
     this.reading.budget.aliased -= anchored.size;
     if (this.reading.budget.aliased >= 0) return anchored;

@@ -13,10 +13,8 @@ import {
 import { nestingLimit, type SourceDocument, type SourceText, type SyntaxProblem } from "../text/source-document.js";
 import {
   type Earlier,
-  maxTokens,
   type PartOfDocument,
   type PartReader,
-  TooManyTokens,
   type YamlCollection,
   YamlParts,
   type YamlPartsOptions,
@@ -49,33 +47,28 @@ const plainTags: Tags = [
  * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
  * problem. So is more than a file may have: its reading stops there.
  */
-export function parseYaml(written: string, dialect: YamlDialect = "core", parts = cutIfLong(written)): SourceText {
-  const { documents, problems } = yamlDocuments(written, dialect, parts);
+export function parseYaml(written: string, dialect: YamlDialect = "core", options: YamlPartsOptions = {}): SourceText {
+  const { documents, problems } = yamlDocuments(written, dialect, options);
   return { documents: [...documents], problems };
 }
 
 /**
  * The same, one document after the other. The problems are complete after the last.
  *
- * @param parts how a long text is cut, so that it takes little more memory than its values need. Undefined: not at all
+ * @param options how a long text is cut, so that it takes little more memory than its values need
  */
 export function yamlDocuments(
   written: string,
   dialect: YamlDialect,
-  parts: YamlPartsOptions | undefined,
+  options: YamlPartsOptions,
 ): { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] } {
   const reading = startReading(written, dialect);
-  return { documents: boundedDocuments(reading, parts), problems: reading.problems };
+  return { documents: boundedDocuments(reading, options), problems: reading.problems };
 }
 
-/** How a text is cut: only if it is long. */
-export function cutIfLong(written: string, options: YamlPartsOptions = {}): YamlPartsOptions | undefined {
-  return written.length >= 65_536 ? options : undefined;
-}
-
-function* boundedDocuments(reading: YamlReading, parts: YamlPartsOptions | undefined): Generator<SourceDocument> {
+function* boundedDocuments(reading: YamlReading, options: YamlPartsOptions): Generator<SourceDocument> {
   try {
-    yield* readDocuments(reading, parts);
+    yield* readDocuments(reading, options);
   } catch (error) {
     if (!(error instanceof ReadingEnds)) throw error;
     reading.problems.splice(0, Number.POSITIVE_INFINITY, { offset: error.offset, message: error.message });
@@ -92,11 +85,11 @@ function startReading(written: string, dialect: YamlDialect): YamlReading {
 
 type ParsedDocument = Document.Parsed<ParsedNode>;
 
-function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefined): Generator<SourceDocument> {
+function* readDocuments(reading: YamlReading, options: YamlPartsOptions): Generator<SourceDocument> {
   const composer = createComposer(reading, reading.directives);
   const parser = new Parser();
   const mistakes: Mistake[] = [];
-  const parts = options && new YamlParts(reading.text, options, new PartsOfDocument(reading, composer, mistakes));
+  const parts = new YamlParts(reading.text, options, new PartsOfDocument(reading, composer, mistakes));
   let count = 0;
   function* read(documents: Iterable<Document>): Generator<SourceDocument> {
     for (const document of documents as Iterable<ParsedDocument>) {
@@ -105,18 +98,18 @@ function* readDocuments(reading: YamlReading, options: YamlPartsOptions | undefi
       mistakes.push(...mistakesIn(document, reading));
       const isValid = mistakes.length === 0;
       reading.problems.push(...inPlainWords(mistakes.splice(0), reading.text));
-      const reader = new YamlReader(reading, parts?.endOfDocument());
-      const value = isValid && document.contents !== null ? reader.read(document.contents, 0) : undefined;
-      if (document.contents !== null && value !== undefined) yield documentOf(document.contents, value, reader);
+      const { contents } = document;
+      const reader = new YamlReader(reading, parts.endOfDocument());
+      if (isValid && contents !== null) yield documentOf(contents, reader.read(contents, 0), reader);
       reading.anchors = new Map();
     }
   }
-  for (const token of boundedTokens(reading, parser, parts?.tokens)) {
+  for (const token of boundedTokens(reading, parser, parts.tokens)) {
     if (token !== undefined) yield* read(composer.next(token));
     else {
       // The document before the one that has begun: the composer keeps it.
       if (parser.stack[0]?.type === "document") yield* read(composer.end());
-      yield* parts?.take(parser) ?? [];
+      yield* parts.take(parser);
     }
   }
   yield* read(composer.end(false, reading.text.length));
@@ -165,7 +158,7 @@ class PartsOfDocument implements PartReader {
     const directives = this.#composer.streamInfo().directives.clone();
     return (text, shift) => {
       const reading = { ...startReading(text, dialect), anchors, directives, shift: outer + shift };
-      const [document] = boundedDocuments(reading, cutIfLong(text));
+      const [document] = boundedDocuments(reading, {});
       return document;
     };
   }
@@ -220,7 +213,7 @@ const deepestStack = nestingLimit + 8;
 function* boundedTokens(
   { text, budget }: YamlReading,
   parser: Parser,
-  partTokens?: number,
+  partTokens: number,
 ): Generator<CST.Token | undefined> {
   let tokens = 0;
   for (const lexeme of new Lexer().lex(text)) {
@@ -231,11 +224,9 @@ function* boundedTokens(
     if (parser.stack.length > deepestStack) throw tooDeep(parser.offset);
     // What ends a document, and begins it, costs more than what is in it.
     tokens += lexeme === documentMark ? tokensOfDocument : 1;
-    if (partTokens !== undefined) {
-      if (tokens < partTokens) continue;
-      tokens = 0;
-      yield undefined;
-    } else if (tokens > maxTokens(text)) throw new TooManyTokens(parser.offset, text);
+    if (tokens < partTokens) continue;
+    tokens = 0;
+    yield undefined;
   }
   yield* parser.end();
 }

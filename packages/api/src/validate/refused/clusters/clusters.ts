@@ -50,7 +50,7 @@ export function typeProblems(cluster: Cluster): readonly SpecialProblem[] {
   }
 }
 
-/** Endpoints come over EDS to clusters of that type alone. An extension may be of that type, too. */
+/** Endpoints come over EDS to clusters of that type alone. What an extension's type needs is left to Envoy. */
 export function edsConfigProblems(cluster: Cluster): readonly SpecialProblem[] {
   const type = discoveryTypeOf(cluster);
   if (cluster.edsClusterConfig === undefined || type === undefined || type === "EDS") return none;
