@@ -86,10 +86,9 @@ describe("an extension where it stands", () => {
   });
 
   it("an extension that a client may do without is not judged, nor one that only gRPC's clients read", () => {
-    assert.deepEqual(
-      read(chain(manager({ ...named(`${network}.sni_cluster.v3.SniCluster`), is_optional: true }))).findings,
-      [],
-    );
+    const tcp = named(`${network}.tcp_proxy.v3.TcpProxy`, { cluster: "c", stat_prefix: "t" });
+    for (const other of [named(`${network}.sni_cluster.v3.SniCluster`), tcp])
+      assert.deepEqual(read(chain(manager({ ...other, is_optional: true }))).findings, []);
     const api = listener({ api_listener: { api_listener: manager(proxy).typed_config ?? {} } });
     assert.deepEqual(read(api).findings, []);
   });

@@ -3,15 +3,15 @@ import { cidrProblems } from "../cidr-ranges.js";
 import type { SpecialProblem } from "../problem.js";
 import { refused, within } from "../problem.js";
 import { upgradeProblems } from "../routes/routes.js";
-import { filterOrderProblems } from "./filters.js";
+import { httpOrderProblems } from "./filters.js";
 
 /** Problems for which Envoy refuses an HTTP connection manager. */
 export function connectionManagerProblems(manager: HttpConnectionManager): SpecialProblem[] {
   const problems: SpecialProblem[] = [
-    ...filterOrderProblems(manager.httpFilters, "http_filters"),
+    ...httpOrderProblems(manager.httpFilters, "http_filters"),
     ...upgradeProblems(manager),
     ...manager.upgradeConfigs.flatMap(({ filters }, index) =>
-      within(filterOrderProblems(filters, "filters"), "upgrade_configs", index),
+      within(httpOrderProblems(filters, "filters"), "upgrade_configs", index),
     ),
     ...within(cidrProblems(manager.internalAddressConfig?.cidrRanges ?? [], "cidr_ranges"), "internal_address_config"),
     ...inlineScopeProblems(manager),

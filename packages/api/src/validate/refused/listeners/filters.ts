@@ -31,11 +31,11 @@ const network = "envoy.extensions.filters.network.";
 const http = "envoy.extensions.filters.http.";
 
 /** Terminal filters, which answer or forward: nothing may follow them. */
-export const lastFilters: ReadonlySet<string> = new Set([
+const lastOfChain: ReadonlySet<string> = new Set([
   `${network}http_connection_manager.v3.HttpConnectionManager`,
   `${network}tcp_proxy.v3.TcpProxy`,
-  `${http}router.v3.Router`,
 ]);
+const lastOfHttp: ReadonlySet<string> = new Set([`${http}router.v3.Router`]);
 
 /** Filters that pass on their input: something must follow them. A filter in neither list may be either. */
 const passing: ReadonlySet<string> = new Set(
@@ -68,8 +68,17 @@ const passing: ReadonlySet<string> = new Set(
     ),
 );
 
-/** Checks the order of a filter chain. */
-export function filterOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
+/** Checks the order of HTTP filters. */
+export function httpOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
+  return orderProblems(filters, field, lastOfHttp);
+}
+
+/** FilterChain */
+export function chainOrderProblems({ filters }: { readonly filters: readonly Filter[] }): SpecialProblem[] {
+  return orderProblems(filters, "filters", lastOfChain);
+}
+
+function orderProblems(filters: readonly Filter[], field: string, lastFilters: ReadonlySet<string>): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
     const type = configType.case === "typedConfig" ? contentTypeOf(configType.value as Any) : "";
@@ -81,9 +90,4 @@ export function filterOrderProblems(filters: readonly Filter[], field: string): 
     else if (disabled) problems.push(refused([field, index, "disabled"], "must not be set on the last filter"));
   }
   return problems;
-}
-
-/** FilterChain */
-export function chainOrderProblems({ filters }: { readonly filters: readonly Filter[] }): SpecialProblem[] {
-  return filterOrderProblems(filters, "filters");
 }
