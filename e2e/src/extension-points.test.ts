@@ -57,22 +57,29 @@ test("xdskit and a real Envoy know which extensions stand in each place of Envoy
   });
 });
 
-/** The same resource with an extension of another category in the place. */
+/** The same resource with an extension of another category in the place, and with messages that are no extensions. */
 function misplaced(each: Case): readonly Case[] {
   const type = extensionCase.exec(each.name)?.[2] ?? "";
   const other = type.includes("access_loggers")
     ? "filters.http.cors.v3.Cors"
     : "access_loggers.stream.v3.StdoutAccessLog";
-  let places = 0;
-  const replaced = (json: JsonValue): JsonValue => {
-    if (Array.isArray(json)) return json.map(replaced);
-    if (typeof json !== "object" || json === null) return json;
-    if (json["@type"] === `type.googleapis.com/${type}`) {
-      places += 1;
-      return { "@type": `type.googleapis.com/envoy.extensions.${other}` };
-    }
-    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, replaced(value)]));
-  };
-  const resource = replaced(each.resource) as JsonObject;
-  return places === 0 ? [] : [{ ...each, name: `${each.name}, another one`, resource }];
+  const others = [
+    `envoy.extensions.${other}`,
+    ...["Struct", "StringValue", "Empty"].map((one) => `google.protobuf.${one}`),
+  ];
+  return others.flatMap((another) => {
+    let places = 0;
+    const replaced = (json: JsonValue): JsonValue => {
+      if (Array.isArray(json)) return json.map(replaced);
+      if (typeof json !== "object" || json === null) return json;
+      if (json["@type"] === `type.googleapis.com/${type}`) {
+        places += 1;
+        const value = { Struct: { value: {} }, StringValue: { value: "a" } }[another.split(".").at(-1) ?? ""];
+        return { "@type": `type.googleapis.com/${another}`, ...value };
+      }
+      return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, replaced(value)]));
+    };
+    const resource = replaced(each.resource) as JsonObject;
+    return places === 0 ? [] : [{ ...each, name: `${each.name}, but ${another}`, resource }];
+  });
 }

@@ -45,7 +45,32 @@ const actions: Categories = [
 /** A filter of the generic proxy has one message for both places. */
 const perGenericRoute = "envoy.extensions.filters.network.generic_proxy.action.v3.RouteAction.per_filter_config";
 
-/** Whether nothing else stands where extensions of these categories do. */
+const ofUpstream: Categories = ["envoy.transport_sockets.upstream"];
+const ofSocket: Categories = ["envoy.transport_sockets.downstream", ...ofUpstream];
+
+/** Fields whose comments name no category, or say it in words. A real Envoy shows it as for the others. */
+const unsaid: Readonly<Record<string, Categories>> = {
+  "envoy.config.cluster.v3.Cluster.transport_socket": ofUpstream,
+  "envoy.config.cluster.v3.Filter.typed_config": ["envoy.filters.upstream_network"],
+  "envoy.config.core.v3.RetryPolicy.RetryHostPredicate.typed_config": ["envoy.retry_host_predicates"],
+  "envoy.config.core.v3.RetryPolicy.RetryPriority.typed_config": ["envoy.retry_priorities"],
+  "envoy.config.route.v3.Route.route_specifiers": ["envoy.router.route_specifiers"],
+  "envoy.config.route.v3.VirtualHost.route_specifiers": ["envoy.router.route_specifiers"],
+  "envoy.extensions.filters.http.compressor.v3.CompressorOverrides.compressor_library": [
+    "envoy.compression.compressor",
+  ],
+  "envoy.extensions.filters.http.ext_proc.v3.ExtProcOverrides.processing_request_modifier": [
+    "envoy.http.ext_proc.processing_request_modifiers",
+  ],
+  "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport.transport_socket": ofUpstream,
+  "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport.transport_socket": ofUpstream,
+  "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport.transport_socket": ofUpstream,
+  "envoy.extensions.transport_sockets.tap.v3.Tap.transport_socket": ofSocket,
+  "envoy.extensions.transport_sockets.tcp_stats.v3.Config.transport_socket": ofSocket,
+  "xds.type.matcher.v3.StringMatcher.custom": ["envoy.string_matcher"],
+};
+
+/** Whether nothing else stands where extensions of these categories do, such as a message of protobuf's own. */
 export function areAll(categories: Categories): boolean {
   return categories.length > 0 && categories !== actions;
 }
@@ -75,6 +100,7 @@ function extensions(): Extensions {
         ...known.map(({ field, categories }) => [field, categories] as const),
         ...perRouteFields.map((field) => [field, [perRoute]] as const),
         [perGenericRoute, ["envoy.generic_proxy.filters"]],
+        ...Object.entries(unsaid),
         ...["xds.type", "envoy.config.common"].map(
           (name) => [`${name}.matcher.v3.Matcher.OnMatch.action`, actions] as const,
         ),
@@ -91,13 +117,14 @@ export const slotOf: (field: DescField) => Categories = perObject(
 );
 
 /**
- * The same for an `Any`: it stands in the second field, in a message in the first one. A resource is in no field.
+ * The same for an `Any`: it stands in the second field, in a message in the first one, which says more: the filters of
+ * a cluster stand in the message of those of a connection manager. A resource is in no field.
  */
 export function slotsOf(around: DescField | undefined, field: DescField, isOfResource: boolean): Categories {
   const own = slotOf(field);
   if (isOfResource) return field.parent?.typeName === extensionConfig ? discoveredFilters : own;
   const outer = around === undefined ? none : slotOf(around);
-  return outer.length === 0 ? own : own.length === 0 ? outer : [...outer, ...own];
+  return outer.length === 0 ? own : outer;
 }
 
 /** Holds an `Any` and a name for it. */

@@ -1,5 +1,4 @@
-import { type Categories, categoriesOf, isPairedPerRoute } from "../envoy-versions/extension-types.js";
-import { perRoute } from "../envoy-versions/per-route.js";
+import { areAll, type Categories, categoriesOf, isPairedPerRoute } from "../envoy-versions/extension-types.js";
 import { refused, type SpecialProblem } from "./refused/problem.js";
 
 /**
@@ -11,13 +10,14 @@ export function slotProblem(categories: Categories, typeName: string, loose = fa
   if (categories.length === 0) return undefined;
   const wanted = (): string => categories.join(" or ");
   if (typeName === "") return refused([], `needs a type: an extension of ${wanted()} stands here`);
-  const isOfRoute = categories.includes(perRoute);
-  // Extensions of several categories share protobuf's own messages.
-  if (typeName.startsWith("google.protobuf."))
-    return isOfRoute ? refused([], `${typeName} is no extension: one of ${wanted()} stands here`) : undefined;
   const own = categoriesOf(typeName);
-  if (own.length === 0 || own.some((one) => categories.includes(one))) return undefined;
+  if (own.some((one) => categories.includes(one))) return undefined;
+  if (typeName.startsWith("google.protobuf.") && areAll(categories))
+    return refused([], `${typeName} is no extension: one of ${wanted()} stands here`);
+  if (own.length === 0) return undefined;
   const isOfHttp = categories.some((one) => one.startsWith("envoy.filters.http"));
-  if (isOfHttp && loose && isPairedPerRoute(typeName)) return undefined;
+  // Not every filter is there for the requests that Envoy sends.
+  const isAbsent = categories.includes("envoy.filters.http.upstream") && own.includes("envoy.filters.http");
+  if (isOfHttp && loose && !isAbsent && isPairedPerRoute(typeName)) return undefined;
   return refused([], `${typeName} is an extension of ${own.join(" and ")}: one of ${wanted()} stands here`);
 }

@@ -11,7 +11,7 @@ import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-chec
 import { needsSource } from "./config-sources.js";
 import * as formats from "./formats.js";
 import { connectionManagerProblems } from "./listeners/connection-managers.js";
-import { chainOrderProblems, defaultTypeProblems, unconfiguredProblems } from "./listeners/filters.js";
+import * as filters from "./listeners/filters.js";
 import { listenerProblems } from "./listeners/listeners.js";
 import { permissionProblems, principalProblems } from "./listeners/rbac.js";
 import type { SpecialProblem } from "./problem.js";
@@ -67,17 +67,19 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.config.core.v3.KeyValueMutation": [formats.mutationProblems],
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
   "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
-  "envoy.config.core.v3.TransportSocket": [unconfiguredProblems],
-  "envoy.config.accesslog.v3.AccessLog": [unconfiguredProblems],
-  [`${listener}.ListenerFilter`]: [unconfiguredProblems],
-  [`${listener}.Filter`]: [unconfiguredProblems],
-  [`${listener}.FilterChain`]: [chainOrderProblems],
+  "envoy.config.core.v3.TransportSocket": [filters.unconfiguredProblems],
+  "envoy.config.accesslog.v3.AccessLog": [filters.unconfiguredProblems],
+  [`${listener}.ListenerFilter`]: [filters.unconfiguredProblems],
+  [`${listener}.Filter`]: [filters.unconfiguredProblems],
+  [`${listener}.FilterChain`]: [filters.chainOrderProblems],
   [`${manager}.HttpConnectionManager`]: [connectionManagerProblems],
+  "envoy.extensions.filters.http.router.v3.Router": [filters.routerProblems],
+  "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": [filters.protocolFilterProblems],
   [`${manager}.Rds`]: [needsSource("config_source", "route_config_name")],
   "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [needsSource("leds_config"), endpointSourceProblems],
   "envoy.extensions.filters.http.on_demand.v3.OnDemandCds": [needsSource("source")],
   [`${logs}.filters.process_ratelimit.v3.DynamicTokenBucket`]: [needsSource("config_source")],
-  [`${manager}.HttpFilter`]: [unconfiguredProblems],
+  [`${manager}.HttpFilter`]: [filters.unconfiguredProblems],
   [`${route}.RouteConfiguration`]: [routeHeaderProblems, routes.bodySizeProblems],
   [`${route}.VirtualHost`]: [routeHeaderProblems, routes.virtualHostProblems],
   [`${route}.Route`]: [routeHeaderProblems],
@@ -91,7 +93,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
   [`${route}.VirtualCluster`]: [routes.virtualClusterProblems],
   "envoy.data.dns.v3.DnsTable.AddressList": [dnsAddressProblems],
-  "envoy.config.core.v3.ExtensionConfigSource": [defaultTypeProblems],
+  "envoy.config.core.v3.ExtensionConfigSource": [filters.defaultTypeProblems],
   "envoy.config.rbac.v3.Principal": [principalProblems],
   "envoy.config.rbac.v3.Permission": [permissionProblems],
   [`${tlsPackage}.TlsCertificate`]: [tls.certificateProblems],

@@ -1,5 +1,8 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { ExtensionConfigSource } from "@xdskit/api/envoy/config/core/v3/config_source";
+import type { Router } from "@xdskit/api/envoy/extensions/filters/http/router/v3/router";
+import type { HttpProtocolOptions } from "@xdskit/api/envoy/extensions/upstreams/http/v3/http_protocol_options";
+import { categoriesOf } from "../../../envoy-versions/extension-types.js";
 import { contentTypeOf } from "../../../messages/any.js";
 import { typeNameOf } from "../../../names/identifiers.js";
 import type { SpecialProblem } from "../problem.js";
@@ -36,6 +39,7 @@ const lastOfChain: ReadonlySet<string> = new Set([
   `${network}tcp_proxy.v3.TcpProxy`,
 ]);
 const lastOfHttp: ReadonlySet<string> = new Set([`${http}router.v3.Router`]);
+const lastOfUpstream: ReadonlySet<string> = new Set([`${http}upstream_codec.v3.UpstreamCodec`]);
 
 /** Filters that pass on their input: something must follow them. A filter in neither list may be either. */
 const passing: ReadonlySet<string> = new Set(
@@ -70,20 +74,42 @@ const passing: ReadonlySet<string> = new Set(
 
 /** Checks the order of HTTP filters. */
 export function httpOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
-  return orderProblems(filters, field, lastOfHttp);
+  return orderProblems(filters, field, lastOfHttp, (type) => passing.has(type));
 }
 
 /** FilterChain */
 export function chainOrderProblems({ filters }: { readonly filters: readonly Filter[] }): SpecialProblem[] {
-  return orderProblems(filters, "filters", lastOfChain);
+  return orderProblems(filters, "filters", lastOfChain, (type) => passing.has(type));
 }
 
-function orderProblems(filters: readonly Filter[], field: string, lastFilters: ReadonlySet<string>): SpecialProblem[] {
+/** Router */
+export function routerProblems({ upstreamHttpFilters }: Router): SpecialProblem[] {
+  return upstreamOrderProblems(upstreamHttpFilters, "upstream_http_filters");
+}
+
+/** HttpProtocolOptions of a cluster */
+export function protocolFilterProblems({ httpFilters }: HttpProtocolOptions): SpecialProblem[] {
+  return upstreamOrderProblems(httpFilters, "http_filters");
+}
+
+/** Filters of the requests that Envoy sends all pass them on, but one. */
+function upstreamOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
+  const passesOn = (type: string) =>
+    !lastOfUpstream.has(type) && categoriesOf(type).includes("envoy.filters.http.upstream");
+  return orderProblems(filters, field, lastOfUpstream, passesOn);
+}
+
+function orderProblems(
+  filters: readonly Filter[],
+  field: string,
+  lastFilters: ReadonlySet<string>,
+  passesOn: (type: string) => boolean,
+): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
     const type = configType.case === "typedConfig" ? contentTypeOf(configType.value as Any) : "";
     const last = index === filters.length - 1;
-    if (last && passing.has(type) && !isOptional)
+    if (last && passesOn(type) && !isOptional)
       problems.push(refused([field, index], "is the last filter, but passes its input on: another filter must follow"));
     if (!lastFilters.has(type)) continue;
     if (!last) problems.push(refused([field, index], "must be the last filter: no filter after it gets any input"));

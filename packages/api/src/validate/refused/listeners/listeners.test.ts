@@ -1,6 +1,7 @@
 import {
   chains,
   cors,
+  extension,
   type Fields,
   http,
   inChain,
@@ -17,7 +18,23 @@ import {
   url,
 } from "../../../testing/refusals.js";
 
+const udp = socket("10.0.0.1", { protocol: "UDP" });
+const dnsFilter = extension("filters.udp.dns_filter.v3.DnsFilterConfig", {
+  stat_prefix: "a",
+  server_config: { inline_dns_table: {} },
+});
+const tlsInspector = extension("filters.listener.tls_inspector.v3.TlsInspector");
+const codec = extension("filters.http.upstream_codec.v3.UpstreamCodec");
+const mutation = extension("filters.http.header_mutation.v3.HeaderMutation");
+const upstream = (...upstream_http_filters: readonly Fields[]) =>
+  http({ http_filters: [extension("filters.http.router.v3.Router", { upstream_http_filters })] });
+const inRouter = `${inChain}.http_filters[0].typed_config.upstream_http_filters`;
+
 const refused: readonly Refused[] = [
+  [listener({ filter_chains: [{ filters: [tcp] }], listener_filters: [dnsFilter] }), "listener_filters[0]", /for UDP/],
+  [listener({ ...udp, listener_filters: [tlsInspector] }), "listener_filters[0]", /for TCP/],
+  [upstream(mutation), `${inRouter}[0]`, /another filter must follow/],
+  [upstream(codec, codec), `${inRouter}[0]`, /must be the last filter/],
   [
     listener({ filter_chains: [{ filters: [tcp], transport_socket: tls("Downstream", {}) }] }),
     "filter_chains[0].transport_socket.typed_config.common_tls_context",
@@ -93,6 +110,9 @@ const refused: readonly Refused[] = [
 ];
 
 const taken: readonly Fields[] = [
+  listener({ filter_chains: [{ filters: [tcp] }], listener_filters: [tlsInspector] }),
+  listener({ ...udp, listener_filters: [dnsFilter] }),
+  upstream(mutation, codec),
   listener({ api_listener: { api_listener: manager({ http_filters: [cors] }).typed_config }, filter_chains: [{}, {}] }),
   {
     "@type": url("config.listener.v3.Listener"),

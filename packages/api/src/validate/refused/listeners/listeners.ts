@@ -1,5 +1,7 @@
 import type { Address, SocketAddress } from "@xdskit/api/envoy/config/core/v3/address";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
+import { categoriesOf } from "../../../envoy-versions/extension-types.js";
+import { contentTypeOf } from "../../../messages/any.js";
 import { isIpv6 } from "../../values/ip-address.js";
 import { addressProblems } from "../addresses.js";
 import type { SpecialProblem } from "../problem.js";
@@ -8,6 +10,9 @@ import { matchProblems, namedChainProblems } from "./filter-chain-matches.js";
 
 /** SocketAddress.Protocol.UDP */
 const udp = 1;
+
+const ofTcp = "envoy.filters.listener";
+const ofUdp = "envoy.filters.udp_listener";
 
 /**
  * Problems for which Envoy refuses a listener. One with an `api_listener` is for gRPC's clients, which read nothing
@@ -19,6 +24,7 @@ export function listenerProblems(listener: Listener): SpecialProblem[] {
   return [
     ...(internal ? internalProblems(listener) : socketProblems(listener)),
     ...chainProblems(listener),
+    ...listenerFilterProblems(listener),
     ...(listener.filterChainMatcher === undefined
       ? matchProblems(listener.filterChains)
       : namedChainProblems(listener.filterChains)),
@@ -90,4 +96,16 @@ function chainProblems(listener: Listener): SpecialProblem[] {
   if (!some) return [];
   const field = filterChains.length > 0 ? "filter_chains" : "default_filter_chain";
   return [refused([field], "UDP has no connections, and no filter chains without udp_listener_config.quic_options")];
+}
+
+/** Filters of a TCP listener read what a connection begins with, those of UDP its datagrams; QUIC has some of each. */
+function listenerFilterProblems({ address, listenerFilters, udpListenerConfig }: Listener): SpecialProblem[] {
+  if (udpListenerConfig?.quicOptions !== undefined) return [];
+  const isUdp = address !== undefined && listenerKindOf(address) === "udp";
+  const [wanted, other] = isUdp ? [ofUdp, ofTcp] : [ofTcp, ofUdp];
+  return listenerFilters.flatMap(({ configType }, index) => {
+    const own = configType.case === "typedConfig" ? categoriesOf(contentTypeOf(configType.value)) : [];
+    if (!own.includes(other) || own.includes(wanted)) return [];
+    return [refused(["listener_filters", index], `is for ${isUdp ? "TCP" : "UDP"}: one of ${wanted} stands here`)];
+  });
 }
