@@ -8,7 +8,7 @@ import {
   loadAssignmentProblems,
 } from "./clusters/endpoints.js";
 import { httpHealthCheckProblems, payloadProblems } from "./clusters/health-checks.js";
-import { needsSource } from "./config-sources.js";
+import { needsSource, usedSource } from "./config-sources.js";
 import * as formats from "./formats.js";
 import { connectionManagerProblems } from "./listeners/connection-managers.js";
 import * as filters from "./listeners/filters.js";
@@ -75,7 +75,12 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${manager}.HttpConnectionManager`]: [connectionManagerProblems],
   "envoy.extensions.filters.http.router.v3.Router": [filters.routerProblems],
   "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": [filters.protocolFilterProblems],
-  [`${manager}.Rds`]: [needsSource("config_source", "route_config_name")],
+  [`${manager}.Rds`]: [needsSource("config_source", "route_config_name"), usedSource("config_source")],
+  [`${manager}.ScopedRoutes`]: [usedSource("rds_config_source")],
+  [`${manager}.ScopedRds`]: [usedSource("scoped_rds_config_source")],
+  [`${route}.Vhds`]: [usedSource("config_source")],
+  [`${tlsPackage}.SdsSecretConfig`]: [usedSource("sds_config")],
+  "envoy.config.cluster.v3.Cluster.EdsClusterConfig": [usedSource("eds_config")],
   "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [needsSource("leds_config"), endpointSourceProblems],
   "envoy.extensions.filters.http.on_demand.v3.OnDemandCds": [needsSource("source")],
   [`${logs}.filters.process_ratelimit.v3.DynamicTokenBucket`]: [needsSource("config_source")],
@@ -93,7 +98,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
   [`${route}.VirtualCluster`]: [routes.virtualClusterProblems],
   "envoy.data.dns.v3.DnsTable.AddressList": [dnsAddressProblems],
-  "envoy.config.core.v3.ExtensionConfigSource": [filters.defaultTypeProblems],
+  "envoy.config.core.v3.ExtensionConfigSource": [filters.defaultTypeProblems, usedSource("config_source")],
   "envoy.config.rbac.v3.Principal": [principalProblems],
   "envoy.config.rbac.v3.Permission": [permissionProblems],
   [`${tlsPackage}.TlsCertificate`]: [tls.certificateProblems],

@@ -18,6 +18,16 @@ import {
   url,
 } from "../../../testing/refusals.js";
 
+const rds = (config_source: Fields) =>
+  listener({
+    filter_chains: [
+      { filters: [manager({ route_config: undefined, rds: { route_config_name: "r", config_source } })] },
+    ],
+  });
+const api = (api_type: string, more: Fields = {}) => rds({ api_config_source: { api_type, ...more } });
+const apiSource = `${inChain}.rds.config_source.api_config_source`;
+const services = { grpc_services: [{ envoy_grpc: { cluster_name: "c" } }] };
+const clusters = { cluster_names: ["c"] };
 const udp = socket("10.0.0.1", { protocol: "UDP" });
 const dnsFilter = extension("filters.udp.dns_filter.v3.DnsFilterConfig", {
   stat_prefix: "a",
@@ -31,6 +41,13 @@ const upstream = (...upstream_http_filters: readonly Fields[]) =>
 const inRouter = `${inChain}.http_filters[0].typed_config.upstream_http_filters`;
 
 const refused: readonly Refused[] = [
+  [rds({ self: {} }), `~${inChain}.rds.config_source.self`, /gRPC's clients accept it/],
+  [api("GRPC"), `${apiSource}.grpc_services`, /where the server is/],
+  [api("DELTA_GRPC", { ...services, ...clusters }), `${apiSource}.cluster_names`, /gRPC/],
+  [api("REST", services), `${apiSource}.grpc_services`, /REST/],
+  [api("REST"), `${apiSource}.cluster_names`],
+  [api("REST", clusters), `${apiSource}.refresh_delay`],
+  [api("AGGREGATED_GRPC", services), `${apiSource}.api_type`, /ads/],
   [listener({ filter_chains: [{ filters: [tcp] }], listener_filters: [dnsFilter] }), "listener_filters[0]", /for UDP/],
   [listener({ ...udp, listener_filters: [tlsInspector] }), "listener_filters[0]", /for TCP/],
   [upstream(mutation), `${inRouter}[0]`, /another filter must follow/],
@@ -110,6 +127,9 @@ const refused: readonly Refused[] = [
 ];
 
 const taken: readonly Fields[] = [
+  rds({ ads: {} }),
+  ...["GRPC", "DELTA_GRPC", "AGGREGATED_DELTA_GRPC"].map((type) => api(type, services)),
+  api("REST", { ...clusters, refresh_delay: "1s" }),
   listener({ filter_chains: [{ filters: [tcp] }], listener_filters: [tlsInspector] }),
   listener({ ...udp, listener_filters: [dnsFilter] }),
   upstream(mutation, codec),
