@@ -74,18 +74,34 @@ describe("format strings", () => {
     assert.deepEqual(read(host({ typed_per_filter_config: { a: typed_config } })), []);
   });
 
-  it("the hits that a local rate limit adds are formats, but not those of others", () => {
+  it("the hits that a rate limit of a filter adds are formats, but not those of a route", () => {
     const rate_limits = [{ actions: [{ source_cluster: {} }], hits_addend: { format: "%NOPE%" } }];
-    const limit = extension("filters.http.local_ratelimit.v3.LocalRateLimit", {
+    const local = extension("filters.http.local_ratelimit.v3.LocalRateLimit", {
       stat_prefix: "a",
       token_bucket: { max_tokens: 1, fill_interval: "1s" },
       rate_limits,
     });
-    assert.match(
-      read(http({ http_filters: [limit, router] })).join(),
-      /rate_limits\[0\]\.hits_addend\.format: has %NOPE%, which is no command/,
-    );
+    const grpc_service = { envoy_grpc: { cluster_name: "c" } };
+    const rate_limit_service = { grpc_service, transport_api_version: "V3" };
+    const shared = extension("filters.http.ratelimit.v3.RateLimit", { domain: "d", rate_limits, rate_limit_service });
+    for (const limit of [local, shared])
+      assert.match(
+        read(http({ http_filters: [limit, router] })).join(),
+        /rate_limits\[0\]\.hits_addend\.format: has %NOPE%, which is no command/,
+      );
     assert.deepEqual(read(host({ rate_limits })), []);
+  });
+
+  it("the address of a client that a filter looks up is a format", () => {
+    const geoip = extension("filters.network.geoip.v3.Geoip", {
+      stat_prefix: "a",
+      client_ip: "%NOPE%",
+      provider: extension("geoip_providers.maxmind.v3.MaxMindConfig"),
+    });
+    assert.match(
+      read(listener({ filter_chains: [{ filters: [geoip, tcp] }] })).join(),
+      /client_ip: has %NOPE%, which is no command/,
+    );
   });
 
   it("a command with parameters or a length that it does not take is refused, with how it is written", () => {

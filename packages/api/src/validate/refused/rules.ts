@@ -59,6 +59,8 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit": [
     formats.formatsIn("rate_limits.hits_addend.format"),
   ],
+  "envoy.extensions.filters.http.ratelimit.v3.RateLimit": [formats.formatsIn("rate_limits.hits_addend.format")],
+  "envoy.extensions.filters.network.geoip.v3.Geoip": [formats.formatsIn("client_ip")],
   "envoy.extensions.filters.http.oauth2.v3.OAuth2Config": [formats.formatsIn("redirect_uri", "original_request_uri")],
   "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.UdpTunnelingConfig": [
     formats.formatsIn("proxy_host", "target_host"),
