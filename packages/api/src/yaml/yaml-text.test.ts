@@ -68,3 +68,24 @@ test("a long list of numbers that a word ends is written in a time that grows as
   const { user, system } = process.cpuUsage(before);
   assert.ok(user + system < 20_000_000, `${user + system} µs`);
 });
+
+test("a number has a point where YAML 1.1 would read text, or lose the sign of zero", () => {
+  for (const [number, text] of [
+    [1e-7, "1.0e-7"],
+    [-1e-7, "-1.0e-7"],
+    [1e21, "1.0e+21"],
+    [-1e21, "-1.0e+21"],
+    [5e-324, "5.0e-324"],
+    [1.5e-7, "1.5e-7"],
+    [-0, "-0.0"],
+    [0, "0"],
+    [5, "5"],
+    [-2.5, "-2.5"],
+  ] as const) {
+    assert.equal(writeYaml({ a: number, b: [number] }), `a: ${text}\nb:\n  - ${text}\n`);
+    for (const dialect of ["core", "envoy"] as const) {
+      const [read] = parseYaml(`a: ${text}`, dialect).documents;
+      assert.deepEqual(read?.value, { a: number });
+    }
+  }
+});

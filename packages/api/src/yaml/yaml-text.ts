@@ -13,6 +13,17 @@ const mistakable = {
   resolve: (source: string) => source,
 };
 
+/** Numbers that need a point: without it `1e-7` is text in YAML 1.1, and `-0` an integer, which has no sign. */
+const pointed = {
+  tag: "tag:yaml.org,2002:float",
+  default: true,
+  test: /^[-+]?\d+\.0(?:e[-+]?\d+)?$/,
+  identify: (value: unknown) => typeof value === "number" && (Object.is(value, -0) || /^-?\d+e/.test(String(value))),
+  resolve: Number,
+  stringify: ({ value }: { readonly value: unknown }) =>
+    Object.is(value, -0) ? "-0.0" : String(value).replace("e", ".0e"),
+};
+
 /** Line ends of YAML 1.1, and characters that readers refuse or drop. */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 
@@ -24,7 +35,7 @@ export function writeYaml(value: unknown): string {
   const document = new Document(value, {
     aliasDuplicateObjects: false,
     compat: "yaml-1.1",
-    customTags: (tags) => [...tags, mistakable],
+    customTags: (tags) => [pointed, ...tags, mistakable],
   });
   visit(document, {
     Scalar(_, scalar) {
