@@ -40,6 +40,8 @@ export function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], t
 
 /** The parser's message without quotations from the file, which may be a secret. */
 export function withoutContent({ code, message }: Pick<YAMLParseError | YAMLWarning, "code" | "message">): string {
+  const [, tag] = /^Unresolved tag: tag:yaml\.org,2002:(float|int|bool|null)$/.exec(message) ?? [];
+  if (tag !== undefined) return `a value that does not fit its tag "!!${tag}"`;
   if (code === "TAG_RESOLVE_FAILED") return 'an unknown tag: a text that begins with "!" needs quotes';
   if (code === "NON_STRING_KEY") return "a key that is no text: is this a template that was not filled in?";
   if (code === "BAD_DIRECTIVE") return 'an unknown directive: a line that begins with "%"';

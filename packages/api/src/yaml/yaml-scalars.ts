@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Scalar } from "yaml";
+import type { Scalar, ScalarTag } from "yaml";
 import { longestInteger } from "../text/source-document.js";
 
 /** The value of a scalar in YAML 1.2. */
@@ -23,6 +23,20 @@ const words: ReadonlyMap<unknown, boolean> = new Map([
   ...["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"].map((word) => [word, true] as const),
   ...["n", "N", "no", "No", "NO", "off", "Off", "OFF"].map((word) => [word, false] as const),
 ]);
+
+/**
+ * What Envoy takes under a tag besides what YAML 1.2 does. They are defaults of keys alone, which are never asked:
+ * they count where the tag is written.
+ */
+export const wideTags: readonly ScalarTag[] = [
+  { tag: "tag:yaml.org,2002:float", default: "key", test: /^[-+]?(?:0|[1-9]\d*)$/, resolve: Number },
+  {
+    tag: "tag:yaml.org,2002:bool",
+    default: "key",
+    test: /^(?:[yn]|yes|no|on|off)$/i,
+    resolve: (text) => wordOf(text) ?? text,
+  },
+];
 
 /**
  * The meaning of a scalar to Envoy, independent of the field's type: `yes` is true, and `0644` is 420. Envoy turns

@@ -154,3 +154,31 @@ test("a mistake in the indentation or with a colon is explained in plain words, 
   assert.deepEqual(said("domains:\n- *\n"), ['"*\\n": a text that begins with "*" needs quotes']);
   assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
 });
+
+test("a value under a tag of YAML means what Envoy takes, or the error says that it does not fit", () => {
+  for (const dialect of ["core", "envoy"] as const) {
+    for (const [text, value] of [
+      ["!!float 5", 5],
+      ["!!float -5", -5],
+      ["!!float 5.5", 5.5],
+      ["!!float '5'", 5],
+      ["!!bool yes", true],
+      ["!!bool on", true],
+      ["!!bool NO", false],
+      ["!!bool off", false],
+      ["!!bool true", true],
+      ["!!int 5", 5],
+      ["!!null ~", null],
+      ["!!str yes", "yes"],
+    ] as const) {
+      const { documents, problems } = parseYaml(`a: ${text}\n`, dialect);
+      assert.deepEqual([documents.map((each) => each.value), problems], [[{ a: value }], []], text);
+    }
+    for (const tag of ["float", "int", "bool", "null"]) {
+      const message = `a value that does not fit its tag "!!${tag}"`;
+      assert.deepEqual(parseYaml(`a: !!${tag} text\n`, dialect).problems, [{ offset: 3, message }]);
+    }
+    const [problem] = parseYaml("a: !secret 5\n", dialect).problems;
+    assert.equal(problem?.message, 'an unknown tag: a text that begins with "!" needs quotes');
+  }
+});

@@ -32,6 +32,7 @@ import {
   type YamlReading,
   yamlBudget,
 } from "./yaml-reader.js";
+import { wideTags } from "./yaml-scalars.js";
 
 /** Collections and times of YAML 1.1 have no meaning of their own to Envoy, nor here: their content counts. */
 const plainTags: Tags = [
@@ -174,7 +175,7 @@ function createComposer({ budget }: YamlReading, directives?: Directives): Compo
     uniqueKeys: false,
     stringKeys: true,
     logLevel: "silent",
-    customTags: (tags) => [...tags, ...plainTags],
+    customTags: (tags) => [...tags, ...plainTags, ...wideTags],
   });
   endAfterTooManyErrors(composer, budget);
   // What is read takes them from the composer, which others need again.
