@@ -161,6 +161,11 @@ describe("a TypedStruct", () => {
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, later: 1 })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { later: { inline_string: "S3CR3T" } })));
     shows(configOf(structOf(`${http}.basic_auth.v3.BasicAuth`, { ...basicAuth, forward_username_header: {} })));
+    const inner = structOf(`${http}.basic_auth.v3.BasicAuth`, basicAuth);
+    for (const form of forms) {
+      const twice = { "@type": google(form), type_url: google(forms[0]), value: { ...inner } };
+      assert.match(shows(configOf(twice)), /"inline_string":"\[redacted\]"/);
+    }
     for (const depth of [anyDepth - 2, anyDepth - 1, anyDepth]) {
       let config: JsonObject = { "@type": google("google.protobuf.Value"), value: "http://u:S3CR3T@h" };
       for (let at = 0; at < depth; at++) config = configOf(config);
