@@ -82,3 +82,18 @@ suite("tags of YAML 1.1 in a struct", () => {
     });
   }
 });
+
+suite("a finding names the resource as it is served", () => {
+  for (const name of ["n", "yes", "on", "1.10", "5000000000"]) {
+    test(`whose name is ${name} without quotes`, () => {
+      const bytes = Buffer.from(
+        `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: ${name}\nconnect_timeout: -1s\n`,
+      );
+      const { findings } = readResources({ path: "a.yaml", bytes });
+      assert.deepEqual(
+        findings.map(({ resource }) => resource),
+        [name],
+      );
+    });
+  }
+});

@@ -20,7 +20,7 @@ import { mayLackSecrets } from "../redact/left-out-secrets.js";
 import { responseName, type Wrapping, wrappedVersionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
 import type { FileText } from "../text/file-text.js";
 import type { SourceDocument, SyntaxProblem } from "../text/source-document.js";
-import { isObject } from "../text/source-document.js";
+import { isObject, writtenAs } from "../text/source-document.js";
 import { readBinaryForm } from "../unknown/json-reader.js";
 import { isBinaryForm } from "../unknown/keys.js";
 
@@ -316,6 +316,8 @@ function v3Name(typeUrl: string): string {
 
 /** A resource's own name, for messages about it. */
 function nameIn(item: JsonObject): string | undefined {
-  const name = item.name ?? item.cluster_name ?? item.clusterName;
+  const key = ["name", "cluster_name", "clusterName"].find((key) => (item[key] ?? null) !== null);
+  // `name: on` in YAML is a boolean elsewhere.
+  const name = key === undefined ? undefined : (writtenAs(item, key) ?? item[key]);
   return typeof name === "string" && name !== "" ? name : undefined;
 }
