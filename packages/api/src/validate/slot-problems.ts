@@ -12,8 +12,8 @@ export function slotProblem(categories: Categories, typeName: string, loose = fa
   if (typeName === "") return refused([], `needs a type: an extension of ${wanted()} stands here`);
   const own = categoriesOf(typeName);
   if (own.some((one) => categories.includes(one))) return undefined;
-  if (typeName.startsWith("google.protobuf.") && areAll(categories))
-    return refused([], `${typeName} is no extension: one of ${wanted()} stands here`);
+  if (typeName.startsWith("google.protobuf."))
+    return areAll(categories) ? refused([], `${typeName} is no extension: one of ${wanted()} stands here`) : undefined;
   if (own.length === 0) return undefined;
   const isOfHttp = categories.some((one) => one.startsWith("envoy.filters.http"));
   // Not every filter is there for the requests that Envoy sends.

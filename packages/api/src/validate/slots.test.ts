@@ -93,6 +93,25 @@ describe("an extension where it stands", () => {
     assert.deepEqual(read(api).findings, []);
   });
 
+  it("a message of protobuf's own is no extension, but may be the action of a matcher", () => {
+    const messages = [
+      typed("google.protobuf.Struct", { value: {} }),
+      typed("google.protobuf.StringValue", { value: "a" }),
+      typed("google.protobuf.Empty"),
+    ];
+    for (const typed_config of messages) {
+      assert.match(
+        read(chain({ name: "a", typed_config })).findings.join(),
+        /is no extension: one of envoy\.filters\.netw/,
+      );
+      const action = { name: "a", typed_config };
+      assert.deepEqual(
+        read(listener({ ...chain(proxy, { name: "c" }), filter_chain_matcher: { on_no_match: { action } } })).findings,
+        [],
+      );
+    }
+  });
+
   it("only what configures a filter for routes stands in a route, a virtual host, a weight or a FilterConfig", () => {
     const config = (json: JsonObject): JsonObject => ({ typed_per_filter_config: { x: json } });
     const inHost = (more: JsonObject, route: JsonObject = { redirect: {} }) => ({
