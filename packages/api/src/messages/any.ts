@@ -20,6 +20,11 @@ export function isTypedStruct({ typeName }: Pick<DescMessage, "typeName">): bool
   return typedStructs.has(typeName);
 }
 
+/** Whether a TypedStruct stands for another one: nobody reads that. */
+export function isOfTypedStruct({ typeUrl }: Pick<TypedStruct, "typeUrl">): boolean {
+  return isTypedStruct({ typeName: typeNameOf(typeUrl) });
+}
+
 /**
  * The content of an `Any`, read with the v3 schema of its type. For a TypedStruct it is the message that this stands
  * for; the TypedStruct itself if its type is unknown, or its value cannot be read.

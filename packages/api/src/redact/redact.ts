@@ -1,10 +1,16 @@
 import { create, type DescField, type DescMessage, type JsonObject, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { isTypedStruct, type TypedStruct, type Unpack, type UnpackedAny, withContent } from "../messages/any.js";
+import {
+  isOfTypedStruct,
+  isTypedStruct,
+  type TypedStruct,
+  type Unpack,
+  type UnpackedAny,
+  withContent,
+} from "../messages/any.js";
 import { anyDepth } from "../messages/depths.js";
 import { mapList, mapRecord } from "../messages/sorted.js";
 import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "../messages/walk-plan.js";
-import { typeNameOf } from "../names/identifiers.js";
 import { dataSourceName, hasSecrets, type Secrets, secretsOf, valueName } from "./secret-fields.js";
 import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
@@ -74,9 +80,8 @@ function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
 /** The message in an `Any` without its secrets: a TypedStruct stays one. */
 export function redactContent(content: UnpackedAny, unpack: Unpack, depth = 0): Message {
   const { schema, message, struct, isUnread } = content;
-  // Nobody reads a TypedStruct in a TypedStruct.
-  const isNested = isTypedStruct(schema) && isTypedStruct({ typeName: typeNameOf((message as TypedStruct).typeUrl) });
-  if (isUnread || isNested) return hidden(message as TypedStruct);
+  if (isUnread || (isTypedStruct(schema) && isOfTypedStruct(message as TypedStruct)))
+    return hidden(message as TypedStruct);
   const after = redactAt(planOf(schema), message, unpack, depth);
   if (struct === undefined) return after;
   if (after === message && struct.isWhole) return struct.message;

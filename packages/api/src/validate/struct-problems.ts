@@ -1,7 +1,7 @@
 import type { Registry } from "@bufbuild/protobuf";
 import type { FieldProblem } from "../errors/field-problem.js";
 import { explainJson } from "../json/json-explain.js";
-import { isTypedStruct, type TypedStruct, type UnpackedAny } from "../messages/any.js";
+import { isOfTypedStruct, isTypedStruct, type TypedStruct, type UnpackedAny } from "../messages/any.js";
 import { unknownTypeMessage } from "../messages/unknown-type.js";
 import { schemaOf } from "../messages/v2-names.js";
 import { withV2Names } from "../messages/v2-names-registry.js";
@@ -42,8 +42,9 @@ export function structProblems(
       ? [{ code: "XDSKIT_TYPE_MISSING", steps, message: "must be set: it says what the value is" }]
       : none;
   if (!ofEnvoy.test(typeNameOf(typeUrl))) return none;
-  const isNested = isTypedStruct({ typeName: typeNameOf(typeUrl) });
-  const message = isNested ? "a TypedStruct holds no other one" : unknownTypeMessage(typeUrl, registry);
+  const message = isOfTypedStruct({ typeUrl })
+    ? "a TypedStruct holds no other one"
+    : unknownTypeMessage(typeUrl, registry);
   return [{ code: "XDSKIT_TYPE_UNKNOWN", steps, message }];
 }
 
