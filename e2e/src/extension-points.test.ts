@@ -63,9 +63,11 @@ function misplaced(each: Case): readonly Case[] {
   const other = type.includes("access_loggers")
     ? "filters.http.cors.v3.Cors"
     : "access_loggers.stream.v3.StdoutAccessLog";
-  const others = [
-    `envoy.extensions.${other}`,
-    ...["Struct", "StringValue", "Empty"].map((one) => `google.protobuf.${one}`),
+  const others: readonly JsonObject[] = [
+    { "@type": `type.googleapis.com/envoy.extensions.${other}` },
+    { "@type": "type.googleapis.com/google.protobuf.Struct", value: {} },
+    { "@type": "type.googleapis.com/google.protobuf.StringValue", value: "a" },
+    { "@type": "type.googleapis.com/google.protobuf.Empty" },
   ];
   return others.flatMap((another) => {
     let places = 0;
@@ -74,12 +76,11 @@ function misplaced(each: Case): readonly Case[] {
       if (typeof json !== "object" || json === null) return json;
       if (json["@type"] === `type.googleapis.com/${type}`) {
         places += 1;
-        const value = { Struct: { value: {} }, StringValue: { value: "a" } }[another.split(".").at(-1) ?? ""];
-        return { "@type": `type.googleapis.com/${another}`, ...value };
+        return another;
       }
       return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, replaced(value)]));
     };
     const resource = replaced(each.resource) as JsonObject;
-    return places === 0 ? [] : [{ ...each, name: `${each.name}, but ${another}`, resource }];
+    return places === 0 ? [] : [{ ...each, name: `${each.name}, but ${another["@type"]}`, resource }];
   });
 }

@@ -74,12 +74,12 @@ const passing: ReadonlySet<string> = new Set(
 
 /** Checks the order of HTTP filters. */
 export function httpOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
-  return orderProblems(filters, field, lastOfHttp, (type) => passing.has(type));
+  return orderProblems(filters, field, lastOfHttp);
 }
 
 /** FilterChain */
 export function chainOrderProblems({ filters }: { readonly filters: readonly Filter[] }): SpecialProblem[] {
-  return orderProblems(filters, "filters", lastOfChain, (type) => passing.has(type));
+  return orderProblems(filters, "filters", lastOfChain);
 }
 
 /** Router */
@@ -103,7 +103,7 @@ function orderProblems(
   filters: readonly Filter[],
   field: string,
   lastFilters: ReadonlySet<string>,
-  passesOn: (type: string) => boolean,
+  passesOn = (type: string) => passing.has(type),
 ): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
