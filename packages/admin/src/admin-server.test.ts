@@ -24,7 +24,11 @@ import type { AdminState } from "./listener/admin-state.js";
 import { assertDescribed } from "./testing/described.js";
 
 interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: { readonly enum?: readonly string[] };
+  }[];
 }
 
 describe("admin pages", () => {
@@ -278,6 +282,29 @@ describe("admin pages", () => {
     assert.ok(routes > 40, `${routes}`);
     // Probes and scrapes may have parameters of their own.
     for (const path of ["/livez?verbose", "/metrics?format=prometheus"]) assert.equal((await get(path)).status, 200);
+  });
+
+  test("each parameter of the document that may have some values refuses another one, with those", async () => {
+    const described = document.paths as unknown as Record<string, Record<string, Operation>>;
+    const refused: string[] = [];
+    for (const [pattern, operations] of Object.entries(described)) {
+      const path = pattern.replace("{action}", "halt").replaceAll(/\{\w+\}/g, "x");
+      for (const [method, { parameters = [] }] of Object.entries(operations)) {
+        for (const { name, in: place, schema } of parameters) {
+          if (place !== "query" || schema.enum === undefined) continue;
+          const response = await get(`${path}?${name}=nope`, { method: method.toUpperCase() });
+          const { findings, known } = (await response.json()) as ProblemDocument;
+          assert.deepEqual([response.status, known], [400, schema.enum], `${method} ${path}`);
+          const said = findings.find(({ field }) => field === name)?.message ?? "";
+          assert.ok(said.startsWith(`there is no ${name} "nope": known are ${schema.enum[0]}`), said);
+          refused.push(name);
+        }
+      }
+    }
+    assert.ok(
+      ["order", "only", "fields", "result", "resources"].every((name) => refused.includes(name)),
+      `${refused}`,
+    );
   });
 
   test("every error below /api/v1 is a problem document", async () => {

@@ -2,7 +2,8 @@ import { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Finding } from "@xdskit/api";
 import type { MiddlewareHandler } from "hono";
 import type { ApiContext } from "../context/api-context.js";
-import { mustHaveOnly } from "../contract/known-values.js";
+import { mustHaveOnly, noSuchValue } from "../contract/known-values.js";
+import { maxInList } from "../contract/limits.js";
 import { ApiProblem } from "../contract/problem.js";
 import type { NeedyRoute } from "./definition.js";
 
@@ -12,8 +13,8 @@ import type { NeedyRoute } from "./definition.js";
  */
 export function guardedApp(context: ApiContext, around: MiddlewareHandler): OpenAPIHono {
   const app = new OpenAPIHono({
-    defaultHook: (result) => {
-      if (!result.success) throw requestProblem(result.target, result.error.issues);
+    defaultHook: (result, c) => {
+      if (!result.success) throw requestProblem(result.target, result.error.issues, c.req.query());
     },
   });
   let known: ReadonlyMap<string, NeedyRoute> | undefined;
@@ -33,15 +34,24 @@ export function guardedApp(context: ApiContext, around: MiddlewareHandler): Open
   return app;
 }
 
-function requestProblem(target: string, issues: readonly z.core.$ZodIssue[]): ApiProblem {
+function requestProblem(
+  target: string,
+  issues: readonly z.core.$ZodIssue[],
+  query: Readonly<Record<string, string>>,
+): ApiProblem {
   const [first, ...rest] = issues.map((issue): Finding => {
     const path = issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""] : issue.path;
     const where = target === "json" ? { file: "body" } : {};
-    const message = target === "json" ? issue.message : `${target}: ${issue.message}`;
-    return { code: "XDSKIT_API_REQUEST", severity: "error", message, field: path.map(String).join("."), ...where };
+    const field = path.map(String).join(".");
+    const value = target === "query" ? query[field] : undefined;
+    const said = target === "json" ? issue.message : `${target}: ${issue.message}`;
+    const isOfSome = issue.code === "invalid_value" && value !== undefined;
+    const message = isOfSome ? noSuchValue(field, value, issue.values.map(String)) : said;
+    return { code: "XDSKIT_API_REQUEST", severity: "error", message, field, ...where };
   });
   if (first === undefined) return ApiProblem.of(400, "XDSKIT_API_REQUEST", `the ${target} is wrong`);
-  return new ApiProblem(400, [first, ...rest]);
+  const known = issues.find((issue) => issue.code === "invalid_value")?.values.slice(0, maxInList);
+  return new ApiProblem(400, [first, ...rest], known === undefined ? {} : { known });
 }
 
 /** The parameters that a route's query may have. */

@@ -24,7 +24,9 @@ interface Hooks {
 /** A server with a change at its first step, and its admin listener. */
 async function withRollout(run: (url: string, hooks: Hooks) => Promise<void>): Promise<void> {
   await withStage(async ({ origin, client }) => {
-    const { server, address } = await origin();
+    const group = (name: string, match: Record<string, string>) => ({ name, match, layers: ["default"] });
+    const groups = [group("edge", { id: "of-edge" }), group("all", {})];
+    const { server, address } = await origin({ groups });
     server.config.set(resourcesOf(cluster("web")));
     see(client(address), "cluster");
     await eventually(
@@ -119,6 +121,13 @@ describe("xdskit rollout", () => {
       assert.deepEqual([json.rollouts.length, json.quarantines[0].name], [1, "web"]);
       const other = await rollout("status", "edge", "--server", server);
       assert.deepEqual([other.status, other.err], [1, 'xdskit rollout: group "edge" has no rollout, only all\n']);
+      for (const action of ["status", "halt"]) {
+        const { status, err } = await rollout(action, "egde", "--server", server);
+        assert.deepEqual(
+          [status, err],
+          [1, 'xdskit rollout: there is no group "egde": known are edge, all [XDSKIT_GROUP_UNKNOWN]\n'],
+        );
+      }
     }));
 
   test("says of a withdrawn rollout that nothing is left of it, and lists no resources", () =>

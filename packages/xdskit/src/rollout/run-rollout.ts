@@ -54,7 +54,8 @@ async function status(client: ApiClient, { group, output }: RolloutOptions, term
   const ofGroup = <T extends { readonly group: string }>(all: readonly T[]) =>
     all.filter((each) => group === undefined || each.group === group);
   const asked = { rollouts: ofGroup(view.rollouts), quarantines: ofGroup(view.quarantines) };
-  if (group !== undefined && asked.rollouts.length + asked.quarantines.length === 0) throw noRollout(group, view);
+  if (group !== undefined && asked.rollouts.length + asked.quarantines.length === 0)
+    throw await noRollout(client, group, view);
   return output === "json" ? jsonText(asked) : rolloutsText(asked, paintOf(terminal, "out"));
 }
 
@@ -65,7 +66,7 @@ async function lead(
   terminal: Terminal,
 ): Promise<string> {
   const view = await allRollouts(client);
-  const rollout = theOne(view, group);
+  const rollout = await theOne(client, view, group);
   // The id: what was looked at may be over, and another one under way.
   const at = { group: rollout.group, action: paths[action] };
   const call = { at, query: { id: rollout.id } };
@@ -85,10 +86,10 @@ async function whyNot(client: ApiClient, { id, group, state }: RolloutJson, acti
   return `the rollout of group "${group}" is ${now?.state ?? state}: ${action} does not apply`;
 }
 
-function theOne(view: RolloutsView, group: string | undefined): RolloutJson {
+async function theOne(client: ApiClient, view: RolloutsView, group: string | undefined): Promise<RolloutJson> {
   if (group !== undefined) {
     const found = view.rollouts.find((each) => each.group === group);
-    if (found === undefined) throw noRollout(group, view);
+    if (found === undefined) throw await noRollout(client, group, view);
     return found;
   }
   const [first, ...more] = view.rollouts.filter(isUnderWay);
@@ -98,7 +99,9 @@ function theOne(view: RolloutsView, group: string | undefined): RolloutJson {
   throw new ApiError(`more than one rollout is under way: name a group of ${groups}`);
 }
 
-function noRollout(group: string, { rollouts }: RolloutsView): ApiError {
+/** Rejects where there is no such group: the server says which there are. */
+async function noRollout(client: ApiClient, group: string, { rollouts }: RolloutsView): Promise<ApiError> {
+  await client.get("/api/v1/groups/{group}/resources", { at: { group }, query: { limit: 1 } });
   const others = rollouts.map((each) => each.group).join(", ");
   return new ApiError(`group "${group}" has no rollout${others === "" ? "" : `, only ${others}`}`);
 }

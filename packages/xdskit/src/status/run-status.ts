@@ -60,7 +60,7 @@ export async function runStatus(options: StatusCommandOptions, terminal: Termina
   const client = createStatusClient(options.server, { tls: tlsOf(options) });
   const look = () => lookOnce(client, options, types);
   try {
-    return options.watch ? await watch(look, options, terminal) : await once(look, options, terminal);
+    return options.watch ? await watch(look, options, terminal) : await once(look, options, types, terminal);
   } catch (error) {
     // A certificate file that cannot be used.
     return inputFailure(terminal, "status", error);
@@ -89,11 +89,13 @@ async function lookOnce(
     const configs = await client.ask({ nodes: node === undefined ? nodes : [node], timeoutMs });
     const troubles = configs.flatMap((config) => readServerEntry(config) ?? []);
     const ofClients = configs.filter((config) => readServerEntry(config) === undefined);
-    const clients = ofClients.map(clientView).map((view) => ofTypes(view, types));
+    const all = ofClients.map(clientView).filter(({ id }) => node === undefined || id === node);
+    if (node !== undefined && all.length === 0) return { problem: `no node "${node}" has a discovery stream` };
+    const clients = all.flatMap((view) => ofTypes(view, types) ?? []);
+    if (node !== undefined && clients.length === 0)
+      return { problem: `node "${node}" asks for no ${Array.from(types, shortName).join(" and no ")}` };
     clients.sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
-    if (node === undefined) return { clients, troubles };
-    const found = clients.filter(({ id }) => id === node);
-    return found.length > 0 ? { clients: found, troubles } : { problem: `no node "${node}" has a discovery stream` };
+    return { clients, troubles };
   } catch (error) {
     if (error instanceof StatusError) return { problem: askingProblem(error, options) };
     throw error;
@@ -103,6 +105,7 @@ async function lookOnce(
 async function once(
   look: () => Promise<StatusLook>,
   options: StatusCommandOptions,
+  types: ReadonlySet<string>,
   terminal: Terminal,
 ): Promise<number> {
   const found = await look();
@@ -111,9 +114,9 @@ async function once(
     return exitStatus.failed;
   }
   terminal.out(shown(found, options, 2, terminal));
-  const absent = options.nodes.find((pattern) => !found.clients.some(({ id }) => matchesGlob(pattern, id)));
-  if (options.check && absent !== undefined) {
-    reportFailure(terminal, "status", `no node fits ${JSON.stringify(absent)}`);
+  const unchecked = options.check ? uncheckedBy(found, options, types) : undefined;
+  if (unchecked !== undefined) {
+    reportFailure(terminal, "status", unchecked);
     return exitStatus.failed;
   }
   const isWell = !found.troubles.some(isInTheWay) && !found.clients.some(({ state }) => isBehind(state));
@@ -164,10 +167,25 @@ function shown(
   return statusPage(clients, { said, all: all || nodes.length > 0, size, paint });
 }
 
-function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
+/** Says that a check checks nothing of what is named: a misspelled node, a type that no node asks for. */
+function uncheckedBy({ clients }: StatusView, { nodes }: StatusCommandOptions, types: ReadonlySet<string>) {
+  const asked = new Set(clients.flatMap((client) => client.types.map(({ typeUrl }) => typeUrl)));
+  const type = [...types].find((typeUrl) => !asked.has(typeUrl));
+  if (type !== undefined) return `no node asks for ${shortName(type)}`;
+  const node = nodes.find((pattern) => !clients.some(({ id }) => matchesGlob(pattern, id)));
+  const asks = types.size === 0 ? "" : ` and asks for ${Array.from(types, shortName).join(" or ")}`;
+  return node === undefined ? undefined : `no node fits ${JSON.stringify(node)}${asks}`;
+}
+
+/** Undefined for a client that asks for none of them. */
+function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView | undefined {
   if (types.size === 0) return view;
   const left = view.types.filter(({ typeUrl }) => types.has(typeUrl));
-  return { ...view, types: left, ...standingOf(left) };
+  return left.length === 0 ? undefined : { ...view, types: left, ...standingOf(left) };
+}
+
+function shortName(typeUrl: string): string {
+  return resourceTypes.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
 }
 
 /** gRPC's codes that say more than their texts. */

@@ -32,8 +32,8 @@ type, --watch asks the admin listener at 127.0.0.1:19000, if it answers.
 Docs: docs/status.md
 
 Exit status: 0 if the server answered, 1 if not or if there is no NODE, 2 if the usage is wrong. With --check also 1 if
-a node rejects something, lacks something or is held back, if no node fits a --node, or if the server does not serve its
-newest configuration.
+a node rejects something, lacks something or is held back, if no node fits a --node or asks for a --type, or if the
+server does not serve its newest configuration.
 
 Examples:
   $ xdskit status                                  the nodes that are not synced, the worst first, and why

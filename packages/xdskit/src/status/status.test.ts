@@ -79,6 +79,36 @@ describe("xdskit status", () => {
     }
   });
 
+  test("shows and checks of the named types only who asks for them", () =>
+    withServer(async (address, server) => {
+      server.config.set([cluster("a")]);
+      const client = createClient({ servers: [address], node: { id: "edge-1" } });
+      client.watch("cluster", "a", { onChanged: () => {} });
+      await eventually(async () => server.node("edge-1")?.state === "synced", Boolean);
+      const asked = (...args: readonly string[]) => run("--server", address, ...args);
+      assert.match((await asked("--type", "cluster")).out, /^1 node: .*1 synced\n/);
+      assert.equal((await asked("--type", "cluster", "--check")).status, 0);
+      assert.deepEqual(await asked("--type", "listener"), { status: 0, out: "no nodes\n", err: "" });
+      const checked = async (...args: readonly string[]) => {
+        const { status, err } = await asked("--check", ...args);
+        return [status, err];
+      };
+      const nobody = [1, "xdskit status: no node asks for listener\n"];
+      assert.deepEqual(await checked("--type", "listener"), nobody);
+      assert.deepEqual(await checked("--type", "cluster", "--type", "listener"), nobody);
+      assert.deepEqual(await checked("--type", "cluster", "--node", "edge-1", "--node", "edge-2"), [
+        1,
+        'xdskit status: no node fits "edge-2" and asks for cluster\n',
+      ]);
+      assert.match((await asked("edge-1", "--type", "cluster")).out, /cluster: synced/);
+      assert.deepEqual(await asked("edge-1", "--type", "listener"), {
+        status: 1,
+        out: "",
+        err: 'xdskit status: node "edge-1" asks for no listener\n',
+      });
+      await client.close();
+    }));
+
   test("says which source has errors, until it has none", () =>
     withServer(async (address, server) => {
       server.config.set([cluster("a")]);
