@@ -11,9 +11,9 @@ import { createAuthority } from "../../packages/api/src/testing/certificates.js"
 import { type Case, corpus } from "../../packages/api/src/testing/corpus/index.js";
 import { startEnvoyJudge, type Verdict } from "./corpus/envoy-judge.js";
 import { candidateOf } from "./corpus/judged.js";
-import { type PeerName, peer } from "./harness/basics/peers.js";
+import { someEnvoys } from "./harness/basics/effort.js";
+import { peer } from "./harness/basics/peers.js";
 
-const versions = ["envoy", "envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const satisfies PeerName[];
 const typed = (name: string, fields: JsonObject = {}): JsonObject => ({
   "@type": `type.googleapis.com/${name}`,
   ...fields,
@@ -77,14 +77,14 @@ function misplaced({ resource }: Case): string | undefined {
 
 /** Whether there is anybody to ask: the cases cost some seconds. Otherwise the test is skipped. */
 function hasEnvoy(t: test.TestContext): boolean {
-  return versions.some((name) => peer(name, t) !== undefined);
+  return someEnvoys.some((name) => peer(name, t) !== undefined);
 }
 
 /** Asks real Envoys about extensions at their places: what one takes is fine, and what `reason` says is refused. */
 async function compare(t: test.TestContext, cases: readonly Case[], reason: RegExp): Promise<void> {
   const ours = cases.map(misplaced);
   const shown = (index: number) => `${cases[index]?.field}: ${ours[index]}`;
-  for (const name of versions)
+  for (const name of someEnvoys)
     await t.test(name, async (each) => {
       const envoy = peer(name, each);
       if (envoy === undefined) return;

@@ -9,6 +9,7 @@ import { type Case, corpus } from "../../packages/api/src/testing/corpus/index.j
 import { formatCommands } from "../../packages/api/src/validate/values/format-commands.js";
 import { type EnvoyJudge, startEnvoyJudge } from "./corpus/envoy-judge.js";
 import { candidateOf, type Judged, judgeAll, ourVerdict } from "./corpus/judged.js";
+import { someEnvoys } from "./harness/basics/effort.js";
 import { peer } from "./harness/basics/peers.js";
 
 const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
@@ -98,7 +99,7 @@ test("xdskit takes after each command what an Envoy takes there", { timeout: 300
     }),
   );
   // The newest takes all that older ones take.
-  for (const name of ["envoy", "envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const)
+  for (const name of someEnvoys)
     await t.test(name, async (each) => {
       const envoy = peer(name, each);
       if (envoy === undefined) return;

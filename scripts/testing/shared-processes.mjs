@@ -1,9 +1,10 @@
-// Puts test files of a package together into processes: a process takes longer to start than most of its tests.
+// Puts test files of a package together into processes: a process takes longer to start than most of its tests, and what
+// it has compiled and read serves all that follow.
 import { readFileSync } from "node:fs";
 
 /** This many files share a process, and this many of those whose tests start the command: these wait for it. */
-const most = 16;
-const maxStarting = 4;
+const most = 48;
+const maxStarting = 8;
 const maxSkipped = 100;
 /** What concerns the whole process: programs, signals, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =

@@ -31,8 +31,8 @@ function shared(t: TestContext, files: Readonly<Record<string, string>>, missing
 }
 
 describe("sharedProcesses", () => {
-  it("puts sixteen test files of a package together, and leaves alone those that concern the whole process", (t) => {
-    const units = Array.from({ length: 18 }, (_, index) => `packages/api/dist/${index}.test.js`);
+  it("puts 48 test files of a package together, and leaves alone those that concern the whole process", (t) => {
+    const units = Array.from({ length: 50 }, (_, index) => `packages/api/dist/${index}.test.js`);
     const groups = shared(t, {
       ...Object.fromEntries(units.map((path) => [path, ""])),
       "packages/api/dist/starts.test.js": 'import { spawn } from "node:child_process";',
@@ -40,22 +40,22 @@ describe("sharedProcesses", () => {
       "e2e/dist/one.test.js": "",
     });
     assert.deepEqual(groups, [
-      units.slice(0, 16),
-      units.slice(16),
+      units.slice(0, 48),
+      units.slice(48),
       ["packages/server/dist/one.test.js"],
       ["packages/api/dist/starts.test.js"],
       ["e2e/dist/one.test.js"],
     ]);
   });
 
-  it("puts four test files that start the command together", (t) => {
+  it("puts eight test files that start the command together", (t) => {
     const command = 'await xdskitEnds("get");';
-    const starting = Array.from({ length: 6 }, (_, index) => `packages/xdskit/dist/${index}.test.js`);
+    const starting = Array.from({ length: 10 }, (_, index) => `packages/xdskit/dist/${index}.test.js`);
     const plain = ["packages/xdskit/dist/plain.test.js", "packages/xdskit/dist/plain-too.test.js"];
     const text = (path: string) => [path, starting.includes(path) ? command : ""];
     assert.deepEqual(shared(t, Object.fromEntries([...starting, ...plain].map(text))), [
-      starting.slice(0, 4),
-      starting.slice(4),
+      starting.slice(0, 8),
+      starting.slice(8),
       plain,
     ]);
   });
