@@ -8,7 +8,7 @@ export interface Peer {
   /** The IP address; an IPv4 address on an IPv6 socket as IPv4. */
   readonly host: string;
   readonly port: number;
-  /** Address and port as text, such as `127.0.0.1:51234` or `[::1]:51234`. */
+  /** Address and port as text, such as `127.0.0.1:51234` or `[::1]:51234`; `unix` over a Unix socket. */
   readonly text: string;
   /** Whether the connection came over a Unix socket. */
   readonly isUnix: boolean;
@@ -55,7 +55,7 @@ class SocketPeer implements Peer {
     const host = plainHost(remoteAddress);
     this.host = host;
     this.port = port;
-    this.text = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.text = isUnix ? "unix" : host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
     this.isUnix = isUnix;
     this.#socket = socket;
   }

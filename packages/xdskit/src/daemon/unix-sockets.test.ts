@@ -105,6 +105,8 @@ test("a rule names the users who may call over a Unix socket", { skip: process.p
     const refused = await xdskitEnds("get", "--server", `unix:${at("grpc")}`, "--type", "cluster");
     assert.notEqual(refused.status, 0);
     assert.match(server.err(), /caller refused .*of user 0/);
+    assert.match(server.err(), /peer=unix\b/);
+    assert.doesNotMatch(server.err(), /unknown/);
   });
 });
 
