@@ -148,6 +148,7 @@ export { keptFindings } from "./writing/kept-findings.js";
 export { type ReadableJsonOptions, readableJson } from "./writing/readable-json.js";
 export { createResourceJson, type KeptInJson, type ResourceJson } from "./writing/resource-json.js";
 export { type ShownBody, type ShownBodyOptions, shownBody } from "./writing/shown-body.js";
+export { stringifyJson } from "./writing/stringify-json.js";
 export { unwrapResource, wrapResource } from "./writing/wrapped-resource.js";
 export { wrapperJson } from "./writing/wrapper-json.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./writing/write-message.js";

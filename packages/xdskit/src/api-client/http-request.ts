@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import type { TlsOptions } from "node:tls";
-import { maxWholeAnswer } from "@xdskit/api";
+import { maxWholeAnswer, stringifyJson } from "@xdskit/api";
 import { boundedBytes } from "../files/bounded-bytes.js";
 
 /** One request. */
@@ -34,7 +34,7 @@ export class RequestTimeout extends Error {}
 export async function sendRequest(asked: ApiRequest): Promise<ApiAnswer> {
   const { url, socketPath, tls, method, body, headers, timeoutMs, signal } = asked;
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const text = body === undefined ? undefined : stringifyJson(body);
   const time = AbortSignal.timeout(timeoutMs);
   const options: RequestOptions = {
     method,

@@ -1,4 +1,12 @@
-import { envoyRegistry, type Registry, type ResourceTypes, readResources, resourceTypes, writeYaml } from "@xdskit/api";
+import {
+  envoyRegistry,
+  type Registry,
+  type ResourceTypes,
+  readResources,
+  resourceTypes,
+  stringifyJson,
+  writeYaml,
+} from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
 import type { ChangedResource, ResourceView } from "../api-client/api-types.js";
 import { createResourceView } from "../asking/output/resource-view.js";
@@ -31,7 +39,7 @@ export function changesAtServer(
 ): readonly ShownChange[] {
   const view = createResourceView(registry, false);
   const yamlOf = (resource: ResourceView): string | undefined => {
-    const bytes = Buffer.from(JSON.stringify(resource));
+    const bytes = Buffer.from(stringifyJson(resource));
     // It was checked when the server took it, and its secrets are left out.
     const read = readResources({ path: "answer.json", bytes }, { registry, types, validate: false });
     const [only] = read.resources;

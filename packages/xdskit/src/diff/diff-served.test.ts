@@ -55,6 +55,15 @@ describe("xdskit diff of a folder and a running server", () => {
     assert.deepEqual(Object.keys(group).sort(), ["name", "stages", "state", "waits"]);
   });
 
+  test("finds no difference where a number is -0", async () => {
+    const zero = `${clusterYaml("a")}metadata: { filter_metadata: { a: { zero: -0.0 } } }\n`;
+    await using server = await served({ "c.yaml": zero });
+    const same = await server.run("diff", server.folder.path);
+    assert.deepEqual([same.status, same.out], [0, "nothing differs\n"]);
+    const { out } = await inProcessEnds("get", "-o", "json", "--type", "cluster", "--server", server.grpc);
+    assert.match(out, /"zero": -0[,\n]/);
+  });
+
   test("shows the differences of a folder that the server would refuse, and then why", async () => {
     await using server = await served({ "c.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
     await using other = await testFolder({ "c.yaml": clusterYaml("b"), "r.yaml": routesYaml("a") });

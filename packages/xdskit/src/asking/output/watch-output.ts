@@ -1,4 +1,4 @@
-import { printable, type ResourceType } from "@xdskit/api";
+import { printable, type ResourceType, stringifyJson } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Paint } from "../../output/colours.js";
 import { tell } from "../../output/screen/told.js";
@@ -30,10 +30,8 @@ export function createWatchOutput(terminal: Terminal, options: WatchOutputOption
   switch (format) {
     case "jsonl":
     case "json": {
-      const indent = format === "json" ? 2 : undefined;
-      return {
-        show: (event) => terminal.out(`${JSON.stringify(eventRecord(event, view, new Date()), undefined, indent)}\n`),
-      };
+      const indent = format === "json" ? 2 : 0;
+      return { show: (event) => terminal.out(`${stringifyJson(eventRecord(event, view, new Date()), indent)}\n`) };
     }
     case "yaml":
       return withNotices(terminal, options, documents(terminal, options));
