@@ -62,12 +62,6 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   });
 }
 
-/** The child ends with the test process, at the latest. */
-export function endWithTest(child: ChildProcess): void {
-  running.add(child);
-  child.on("close", () => running.delete(child));
-}
-
 /** Starts a program; its end is not awaited. */
 export function startProcess(options: ProcessOptions): Process {
   const child = spawn(options.command, [...options.args], {

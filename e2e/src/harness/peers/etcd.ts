@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { here, type Place } from "../basics/place.js";
 import { freePort } from "../basics/ports.js";
-import { endWithTest } from "../basics/process.js";
+import { type Process, startProcess } from "../basics/process.js";
 
 /** One member of a cluster. */
 export interface Member {
@@ -62,7 +62,7 @@ export class EtcdCluster {
       const endpoint = `${place.host}:${ports[index]}`;
       const client = `${scheme}://${endpoint}`;
       return member({ name, place, endpoint }, program, [
-        ...["--name", name, "--data-dir", join(directory, name), "--log-level", "error"],
+        ...["--name", name, "--data-dir", join(directory, name), "--log-level", "warn"],
         ...["--listen-client-urls", client, "--advertise-client-urls", client],
         ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", all],
         ...["--unsafe-no-fsync", ...args],
@@ -117,36 +117,29 @@ function member(
   program: string,
   options: readonly string[],
 ): Member {
-  let running: ChildProcess | undefined;
+  let running: Process | undefined;
   return {
     name,
     place,
     endpoint,
     async start() {
-      const errors: string[] = [];
-      const { command, args } = place.run(program, options);
-      running = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
-      endWithTest(running);
-      running.on("error", (error) => errors.push(error.message));
-      running.stderr?.on("data", (chunk) => errors.push(String(chunk)));
+      const started = startProcess({ name: `etcd-${name}`, ...place.run(program, options) });
+      running = started;
       const [host = "", port = ""] = endpoint.split(":");
       for (let tries = 0; tries < 200; tries += 1) {
-        if (running.exitCode !== null) assert.fail(errors.join(""));
+        if (!started.isRunning()) assert.fail(started.stderr.join("\n"));
         if (await accepts(host, Number(port))) return;
         await sleep(50);
       }
-      assert.fail(`${name} does not listen: ${errors.join("")}`);
+      assert.fail(`${name} does not listen: ${started.stderr.join("\n")}`);
     },
     async kill() {
       const ending = running;
       running = undefined;
-      if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-      const ended = new Promise((resolve) => ending.once("close", resolve));
-      ending.kill("SIGKILL");
-      await ended;
+      await ending?.stop("SIGKILL");
     },
     signal(signal) {
-      running?.kill(signal);
+      if (running?.isRunning() === true) process.kill(running.pid, signal);
     },
   };
 }
