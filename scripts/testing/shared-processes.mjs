@@ -1,5 +1,5 @@
-// Puts test files of a package together into processes: a process takes longer to start than most of its tests, and what
-// it has compiled and read serves all that follow.
+// Puts test files of a package together into processes: a process takes longer to start than most of its tests, and
+// what it has compiled and read serves all that follow.
 import { readFileSync } from "node:fs";
 
 /** This many files share a process, and this many of those whose tests start the command: these wait for it. */

@@ -11,8 +11,11 @@ export interface Scene {
   start(options: ProcessOptions): Process;
   /** Registers something to end. */
   onEnd(end: () => Promise<unknown> | unknown): void;
-  /** A step of the test: a failing one prints what the programs said last. Resolves to whether it passed. */
-  step(name: string, run: () => Promise<void>): Promise<boolean>;
+  /**
+   * A step of the test: a failing one prints what the programs said last. Resolves to whether it passed. It fails after
+   * `timeout` milliseconds, by default two minutes: whatever it waits for must give up earlier.
+   */
+  step(name: string, run: () => Promise<void>, timeout?: number): Promise<boolean>;
 }
 
 /** Sets a scene for a test; the steps run as its subtests. */
@@ -35,9 +38,9 @@ export async function createScene(t: TestContext): Promise<Scene> {
       return started;
     },
     onEnd: (end) => ends.push(end),
-    async step(name, run) {
+    async step(name, run, timeout = 120_000) {
       let passed = false;
-      await t.test(name, { timeout: 120_000 }, async () => {
+      await t.test(name, { timeout }, async () => {
         try {
           await run();
           passed = true;
