@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 /** This many files share a process, and this many of those whose tests start the command: these wait for it. */
 const most = 48;
 const maxStarting = 8;
+/** Some of them build a site or packages, for minutes, and the time of a process is bounded. */
+const maxScripts = 4;
 const maxSkipped = 100;
 /** What concerns the whole process: programs, signals, threads, memory, the environment, clocks, hooks of no suite. */
 const ownProcess =
@@ -12,7 +14,7 @@ const ownProcess =
 const starting = /\b(?:xdskit|xdskitEnds|xdskitWithInput|served|servedApart|servesHere)\(/;
 /** The compiled tests of a package; the dashboard's modules are bundled, and its tests run from their sources. */
 const unit = /^(packages\/[^/]+)\/dist\/|^(dashboard)\/src\//;
-/** Tests of scripts start programs and wait for them, some for minutes, and disturb no other. */
+/** Tests of scripts start programs and wait for them, and disturb no other. */
 const scripts = /^(?:packages\/[^/]+\/)?scripts\//;
 /** Its tests open files and end processes on purpose. */
 const alone = /^packages\/store-sqlite\//;
@@ -53,7 +55,7 @@ export function sharedProcesses(files, isMissing = () => false) {
 
 function groupOf(file, skipped) {
   if (skipped.some((pattern) => pattern.test(file))) return { name: "skipped", most: maxSkipped };
-  if (scripts.test(file)) return { name: "scripts", most: maxStarting };
+  if (scripts.test(file)) return { name: "scripts", most: maxScripts };
   const [, inPackage, inDashboard] = unit.exec(file) ?? [];
   if ((inPackage ?? inDashboard) === undefined || alone.test(file)) return undefined;
   const text = readFileSync(file, "utf8");
