@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { judgeClient, judgedClients } from "./conformance/judged-clients.js";
 import { someEnvoys } from "./harness/basics/effort.js";
-import { peer } from "./harness/basics/peers.js";
+import { envoys, peer } from "./harness/basics/peers.js";
 
-const others = judgedClients.filter(({ isReportOnly, name }) => !isReportOnly && !name.startsWith("envoy"));
-const envoys = judgedClients.filter(({ name }) => someEnvoys.some((one) => one === name));
+const leftOut = envoys.filter((name) => !someEnvoys.some((one) => one === name));
+const clients = judgedClients.filter(({ isReportOnly, name }) => !isReportOnly && !leftOut.some((one) => one === name));
 
 describe("clients, held against the protocol", { concurrency: 3 }, () => {
-  for (const client of [...others, ...envoys]) {
+  for (const client of clients) {
     test(client.name, { timeout: 200_000 }, async (t) => {
       if (client.needs !== undefined && peer(client.needs, t) === undefined) return;
       const judged = await judgeClient(client);

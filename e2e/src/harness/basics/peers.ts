@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 /** The root of the checkout. */
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../../..");
 
+/** The Envoys, the newest first. */
+export const envoys = ["envoy", "envoy-1.39", "envoy-1.38", "envoy-1.37", "envoy-1.36"] as const;
+
 /** The programs that `e2e/peers/install.sh` puts into `.cache/peers/bin`. */
 export type PeerName =
-  | "envoy"
-  | `envoy-1.${36 | 37 | 38 | 39}`
+  | (typeof envoys)[number]
   | `node-${22 | 24 | 26}`
   | "python-grpc"
   | "go-grpc-client"

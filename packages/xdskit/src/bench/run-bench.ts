@@ -1,5 +1,6 @@
 import { isGood, type PreparedFleet, prepareFleet } from "@xdskit/fleet";
 import { inputFailure } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -24,7 +25,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     fleet.allComplete.then(progress.show);
     const report = await play(stopped);
     progress.end();
-    if (options.json) terminal.out(`${JSON.stringify(report, undefined, 2)}\n`);
+    if (options.json) terminal.out(jsonText(report));
     else tell(terminal, reportText(report, paintOf(terminal, "out")));
     return isGood(report) ? exitStatus.ok : exitStatus.failed;
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { TlsSettings } from "@xdskit/client";
 import { formatAddress, type ListenAddress } from "@xdskit/server/address";
+import { jsonText } from "../output/json-text.js";
 import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 
 export interface GrpcBootstrapOptions extends BootstrapNode {
@@ -44,7 +45,7 @@ export function grpcBootstrap(options: GrpcBootstrapOptions): string {
     // A102.
     ...(allowedServices.length === 0 ? {} : { allowed_grpc_services: allowed }),
   };
-  return `${JSON.stringify(bootstrap, undefined, 2)}\n`;
+  return jsonText(bootstrap);
 }
 
 /** A65: files that the client reads again. */

@@ -1,5 +1,6 @@
 import { printable } from "@xdskit/api";
 import { describeFinding } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
@@ -20,7 +21,7 @@ export function printComparison(compared: ComparedFolders, { full, json }: Compa
   const { changes, groups, warnings } = compared;
   for (const finding of warnings) tell(terminal, `${describeFinding(finding, paintOf(terminal, "err"))}\n`, "err");
   if (json) {
-    terminal.out(`${JSON.stringify({ changes: changesView(changes), ...plansView(groups) }, undefined, 2)}\n`);
+    terminal.out(jsonText({ changes: changesView(changes), ...plansView(groups) }));
     return;
   }
   const paint = paintOf(terminal, "out");

@@ -1,3 +1,4 @@
+import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { changesText, changesView } from "./changes-text.js";
@@ -18,7 +19,7 @@ export function printServerComparison(
 ): void {
   if (output === "json") {
     const groups = stages.map(({ group, ...planned }) => ({ name: group, state: "planned", ...planned }));
-    terminal.out(`${JSON.stringify({ changes: changesView(changes), groups }, undefined, 2)}\n`);
+    terminal.out(jsonText({ changes: changesView(changes), groups }));
     return;
   }
   const paint = paintOf(terminal, "out");

@@ -23,6 +23,7 @@ import { createSentForm } from "../api-writes/sent-resource.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted } from "../output/counts.js";
 import { inputFailure } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
 import { tell } from "../output/screen/told.js";
 import type { Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -59,7 +60,7 @@ export function runExport(options: ExportOptions, terminal: Terminal): Promise<n
         ? await wholeLayers(client, options)
         : await listedLayers(client, options.layer, (title) => redacted.push(title));
       const content: ExportFile = { format: exportFormat, time: new Date().toISOString(), layers };
-      const text = `${JSON.stringify(content, undefined, 2)}\n`;
+      const text = jsonText(content);
       if (file === "-" || file === "/dev/stdout") terminal.out(text);
       else await written(file, text);
     } catch (error) {

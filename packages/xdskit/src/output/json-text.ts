@@ -1,4 +1,6 @@
+import { stringifyJson } from "@xdskit/api";
+
 /** A value as commands print it for programs. */
 export function jsonText(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  return `${stringifyJson(value, 2)}\n`;
 }

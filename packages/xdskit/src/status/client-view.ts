@@ -125,7 +125,7 @@ function typeView(typeUrl: string, entries: readonly ViewEntry[]): TypeView {
   const acknowledged = whole.length > 0 ? versionIn("synced") : onlyOne(used(entries));
   const rejected = versionIn("rejected");
   return {
-    type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""),
+    type: typeName(typeUrl),
     typeUrl,
     acknowledged,
     // A server of ours says it. Otherwise the type as a whole counts, if the server tells of that.
@@ -251,6 +251,11 @@ function worst(states: readonly ClientState[]): ClientState {
 function inOrder(a: TypeView, b: TypeView): number {
   const order = ({ typeUrl }: TypeView) => typeOf(typeUrl)?.deliveryOrder ?? Number.MAX_SAFE_INTEGER;
   return order(a) - order(b) || (a.typeUrl < b.typeUrl ? -1 : 1);
+}
+
+/** The short name of a type: `cluster`. */
+export function typeName(typeUrl: string): string {
+  return typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, "");
 }
 
 function typeOf(typeUrl: string): ResourceType | undefined {

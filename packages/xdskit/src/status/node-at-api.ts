@@ -1,6 +1,7 @@
 import type { ResourceReport, TypeReport } from "@xdskit/server/status-client";
 import type { ApiServer } from "../api-client/api-server.js";
 import { withServer } from "../api-client/with-server.js";
+import { jsonText } from "../output/json-text.js";
 import { isInTheWay, troubleLine } from "../output/messages/trouble-line.js";
 import { tell } from "../output/screen/told.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
@@ -42,7 +43,7 @@ export function runNodeAtApi({ server, node, json, check }: NodeAtApi, terminal:
     const view = { ...viewOf(answer as unknown as NodeAnswer), revisions };
     if (json) {
       const answer = { server: client.server, at: new Date(), troubles, nodes: [view] };
-      terminal.out(`${JSON.stringify(answer, undefined, 2)}\n`);
+      terminal.out(jsonText(answer));
     } else {
       const paint = paintOf(terminal, "out");
       const said = troubles.map((trouble) => `${troubleLine(trouble, paint)}\n`).join("");

@@ -19,7 +19,7 @@ import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
 import { untilStopped } from "../process/until-stopped.js";
 import { type TlsOptions, tlsOf } from "../settings/options/tls-options.js";
-import { type ClientView, clientView, isBehind, standingOf } from "./client-view.js";
+import { type ClientView, clientView, isBehind, standingOf, typeName } from "./client-view.js";
 import { clientDetails, statusPage } from "./table.js";
 
 export interface StatusCommandOptions extends Omit<TlsOptions, "tokenFile"> {
@@ -93,7 +93,7 @@ async function lookOnce(
     if (node !== undefined && all.length === 0) return { problem: `no node "${node}" has a discovery stream` };
     const clients = all.flatMap((view) => ofTypes(view, types) ?? []);
     if (node !== undefined && clients.length === 0)
-      return { problem: `node "${node}" asks for no ${Array.from(types, shortName).join(" and no ")}` };
+      return { problem: `node "${node}" asks for no ${Array.from(types, typeName).join(" and no ")}` };
     clients.sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
     return { clients, troubles };
   } catch (error) {
@@ -171,9 +171,9 @@ function shown(
 function uncheckedBy({ clients }: StatusView, { nodes }: StatusCommandOptions, types: ReadonlySet<string>) {
   const asked = new Set(clients.flatMap((client) => client.types.map(({ typeUrl }) => typeUrl)));
   const type = [...types].find((typeUrl) => !asked.has(typeUrl));
-  if (type !== undefined) return `no node asks for ${shortName(type)}`;
+  if (type !== undefined) return `no node asks for ${typeName(type)}`;
   const node = nodes.find((pattern) => !clients.some(({ id }) => matchesGlob(pattern, id)));
-  const asks = types.size === 0 ? "" : ` and asks for ${Array.from(types, shortName).join(" or ")}`;
+  const asks = types.size === 0 ? "" : ` and asks for ${Array.from(types, typeName).join(" or ")}`;
   return node === undefined ? undefined : `no node fits ${JSON.stringify(node)}${asks}`;
 }
 
@@ -182,10 +182,6 @@ function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView | und
   if (types.size === 0) return view;
   const left = view.types.filter(({ typeUrl }) => types.has(typeUrl));
   return left.length === 0 ? undefined : { ...view, types: left, ...standingOf(left) };
-}
-
-function shortName(typeUrl: string): string {
-  return resourceTypes.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
 }
 
 /** gRPC's codes that say more than their texts. */

@@ -5,6 +5,7 @@ import type { CheckedFolder } from "../checking/check-folder.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
+import { jsonText } from "../output/json-text.js";
 import { adoptedText } from "../output/messages/adopted.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import { exitStatus } from "../process/exit-status.js";
@@ -136,5 +137,5 @@ function jsonReport(
     asked: answer.asked,
     notAsked: Object.fromEntries(answer.notAsked),
   };
-  return `${JSON.stringify({ valid, files, groups: counts, adopted, skipped, envoy, findings }, undefined, 2)}\n`;
+  return jsonText({ valid, files, groups: counts, adopted, skipped, envoy, findings });
 }
