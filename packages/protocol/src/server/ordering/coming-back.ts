@@ -16,8 +16,8 @@ export class ComingBack {
   readonly #mayAskForMore: boolean;
   /** When a stream of the client came back last, or broke, in milliseconds: others may still come back. */
   #since = Number.NEGATIVE_INFINITY;
-  /** Since when a stream of a type that is awaited may be away, in milliseconds. */
-  #awaitedSince = Number.NEGATIVE_INFINITY;
+  /** Until when a type that is away is waited for, in milliseconds; long ago where all types are on one stream. */
+  #awayUntil = Number.NEGATIVE_INFINITY;
   /** The target for which the streams that are away were considered last. */
   #considered: Snapshot | undefined;
   /** How often that was. */
@@ -37,11 +37,19 @@ export class ComingBack {
   }
 
   /** A stream came back on the way to `target`, or streams broke, with these types; `now` in milliseconds. */
-  begin(now: number, target: Snapshot | undefined, broken: ReadonlySet<ResourceType>): void {
+  begin(
+    now: number,
+    target: Snapshot | undefined,
+    broken: ReadonlySet<ResourceType>,
+    { acknowledgement }: OrderingTimes,
+  ): void {
     // Only its own break makes a type awaited anew. Else a client that has none, and whose other streams break again
     // and again, would wait for ever. What was never there before others broke is not awaited.
     const isFirst = this.#since === Number.NEGATIVE_INFINITY && broken.size === 0;
-    if ((isFirst && this.#mayAskForMore) || [...broken].some((type) => type.acknowledgedWarm)) this.#awaitedSince = now;
+    const isBroken = [...broken].some((type) => type.acknowledgedWarm);
+    // It had that stream, so it comes back. Of a stream that nobody saw, the types may be in the client's bootstrap.
+    if (this.#past !== undefined && isBroken) this.#awayUntil = now + comingBackTime;
+    else if (this.#past !== undefined && isFirst && this.#mayAskForMore) this.#awayUntil = now + acknowledgement;
     this.#since = now;
     this.#times += 1;
     this.#target = target;
@@ -92,9 +100,8 @@ export class ComingBack {
     );
   }
 
-  /** Until when a type that is away is waited for, in milliseconds; long ago where all types are on one stream. */
-  awayUntil({ acknowledgement }: OrderingTimes): number {
-    return this.#past === undefined ? Number.NEGATIVE_INFINITY : this.#awaitedSince + acknowledgement;
+  get awayUntil(): number {
+    return this.#awayUntil;
   }
 }
 

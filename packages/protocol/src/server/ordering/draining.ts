@@ -146,7 +146,7 @@ function drainingAt(last: Draining, check: DrainingCheck): Draining {
   if (isAsked) return { what, isAsked, since, begun, end, until: end };
   const { until = end } = before;
   if (!before.isAsked) return { what, isAsked, since, begun, end, until };
-  const ends = Math.max(begun + times.linger, check.someLeft ? now + times.named : 0);
+  const ends = Math.max(begun + times.linger, check.someLeft ? now + comingBackTime : 0);
   return { what, isAsked, since, begun, end, until: Math.min(until, ends) };
 }
 

@@ -121,7 +121,7 @@ export class Ordering {
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBack.begin(now, this.target.last, this.#left ?? noTypes);
+    this.#comingBack.begin(now, this.target.last, this.#left ?? noTypes, this.times);
   }
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
@@ -144,7 +144,7 @@ export class Ordering {
     this.#left = undefined;
     this.target.follow(wanted);
     const mine = stream.subscribers;
-    const isAnyAway = now < this.#comingBack.awayUntil(this.times);
+    const isAnyAway = now < this.#comingBack.awayUntil;
     let warmingWait = warmingWaitAt(now, this.#warming());
     if (!mayWait(mine, all, wanted, isAnyAway || warmingWait !== "none"))
       return this.#noteStage(stream, wholeStage, now);
@@ -234,7 +234,7 @@ export class Ordering {
       if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
     }
     if (stage !== undefined) {
-      const ends = [...Object.values(this.#warming()), this.#comingBack.awayUntil(this.times)];
+      const ends = [...Object.values(this.#warming()), this.#comingBack.awayUntil];
       for (const until of ends) if (until > this.#now) earliest = Math.min(earliest, until);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
