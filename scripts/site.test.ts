@@ -47,6 +47,12 @@ test("the manual builds as a site: all its pages, its search, every export of th
   }
 });
 
+test("what the site's builder leaves beside its configuration for a moment is ignored, by lint too, which runs meanwhile", () => {
+  const args = ["check-ignore", "--no-index", join(site, ".vitepress/config.js.timestamp-1-a.mjs")];
+  const { status, stderr } = spawnSync("git", args, { cwd: site, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+});
+
 test("the lock file of the site names no registry", () => {
   assert.doesNotMatch(readFileSync(join(site, "package-lock.json"), "utf8"), /"resolved"/);
 });
