@@ -112,7 +112,7 @@ export { typesByUrl } from "./resource-types/opaque-types.js";
 export { nameless } from "./resource-types/own-names.js";
 export { type PackedTypes, packTypes, unpackTypes } from "./resource-types/packed-types.js";
 export type { Absence, DiscoveryService, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
-export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";
+export { resourceTypes, typeNameIn, unknownResourceType } from "./resource-types/resource-types.js";
 export { resourcesAlike } from "./resources/alike.js";
 export { createFromPaths, type PathOf } from "./resources/from-paths.js";
 export { fieldNaming } from "./resources/naming-field.js";

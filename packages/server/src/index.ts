@@ -58,6 +58,7 @@ export type * from "./contracts/stores/layer-writer.js";
 export type * from "./contracts/stores/shared-keys.js";
 export type * from "./contracts/stores/store.js";
 export type * from "./contracts/transport.js";
+export { serviceName } from "./contracts/transport.js";
 export type * from "./contracts/xds-server.js";
 export { createServer } from "./create-server.js";
 export { defaultParts } from "./default-parts.js";

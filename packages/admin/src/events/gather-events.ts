@@ -1,5 +1,5 @@
 import { type Finding, redactErrorText } from "@xdskit/api";
-import type { ServerEvent, XdsServer } from "@xdskit/server";
+import { type ServerEvent, serviceName, type XdsServer } from "@xdskit/server";
 import { maxInEntry } from "../contract/limits.js";
 import type { EventRing } from "./event-ring.js";
 
@@ -27,7 +27,7 @@ function note(event: ServerEvent, ring: EventRing): void {
     case "stream-closed": {
       const { id, node, group, method, peer } = event.stream;
       const state = event.kind === "stream-opened" ? "connected" : "disconnected";
-      ring.add("node", { node: node.id, group, state, stream: id, service: method.only?.name ?? "ads", peer });
+      ring.add("node", { node: node.id, group, state, stream: id, service: serviceName(method), peer });
       break;
     }
     case "stream-refused":

@@ -1,4 +1,4 @@
-import type { NodeStatus, StreamStatus } from "@xdskit/server";
+import { type NodeStatus, type StreamStatus, serviceName } from "@xdskit/server";
 
 /** A node as the API lists it, without its metadata, which may hold anything. */
 export function nodeJson({ id, node, group, state, why, streams }: NodeStatus, replica: string): object {
@@ -21,6 +21,6 @@ export function clientOf({ userAgentName, userAgentVersion }: NodeStatus["node"]
 }
 
 function streamJson({ stream: { id, method, peer }, openedAt, types }: StreamStatus, replica: string): object {
-  const { only, variant, api } = method;
-  return { id, service: only?.name ?? "ads", variant, api, peer, replica, openedAt, types };
+  const { variant, api } = method;
+  return { id, service: serviceName(method), variant, api, peer, replica, openedAt, types };
 }

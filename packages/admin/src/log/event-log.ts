@@ -2,14 +2,15 @@ import { maxKept, maxListed, type ResourceType, type Where } from "@xdskit/api";
 import type { HandshakeFailed } from "@xdskit/grpc-server";
 import { grpcStatusName } from "@xdskit/grpc-server/messages";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type {
-  CallerRefused,
-  CallInfo,
-  EventLoopBlock,
-  LoadStreamInfo,
-  ServerEvent,
-  StreamInfo,
-  XdsServer,
+import {
+  type CallerRefused,
+  type CallInfo,
+  type EventLoopBlock,
+  type LoadStreamInfo,
+  type ServerEvent,
+  type StreamInfo,
+  serviceName,
+  type XdsServer,
 } from "@xdskit/server";
 import { createBlockLog } from "./block-log.js";
 import { logCertificates } from "./certificate-log.js";
@@ -334,6 +335,5 @@ function streamFields(stream: StreamInfo | CallInfo) {
   const { id, peer } = stream;
   if ("service" in stream) return { stream: id, peer, service: stream.service };
   const { method } = stream;
-  const service = method.only?.name ?? "ads";
-  return { stream: id, peer, service, variant: method.variant, api: method.api };
+  return { stream: id, peer, service: serviceName(method), variant: method.variant, api: method.api };
 }

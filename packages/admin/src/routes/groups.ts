@@ -1,5 +1,5 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Resource } from "@xdskit/api";
+import { type Resource, typeNameIn } from "@xdskit/api";
 import { hasNamed } from "@xdskit/protocol";
 import { type ApiContext, quoted } from "../context/api-context.js";
 import { graphSchema, groupContentSchema, groupResourcesSchema, groupSortSchema } from "../contract/group-schemas.js";
@@ -92,12 +92,11 @@ export function groupRoutes(app: OpenAPIHono, context: ApiContext): void {
       throw ApiProblem.of(404, "XDSKIT_RESOURCE_ABSENT", message);
     }
     await of.show.prepare([resource]);
-    const nameOf = (typeUrl: string) => server.types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
     const content = {
       ...groupRow(of, resource),
       resource: context.showProto(resource) as z.output<typeof groupContentSchema>["resource"],
       usesNames: resource.references.map((one) => {
-        return { type: nameOf(one.type), name: one.name, isThere: hasNamed(of.snapshot, one) };
+        return { type: typeNameIn(server.types, one.type), name: one.name, isThere: hasNamed(of.snapshot, one) };
       }),
       usedByNames: of.names
         .users({ type: type.typeUrl, name })

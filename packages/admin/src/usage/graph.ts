@@ -1,4 +1,4 @@
-import { isCollection, type Reference, type Resource, type ResourceTypes } from "@xdskit/api";
+import { isCollection, type Reference, type Resource, type ResourceTypes, typeNameIn } from "@xdskit/api";
 import type { FollowedNames, Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GraphJson } from "../contract/answers.js";
@@ -129,10 +129,9 @@ class Drawing {
   #place(named: Reference): number | undefined {
     const { names, types } = this.#context;
     const [resource] = this.#found(named);
-    const type = types.byTypeUrl(named.type)?.type;
     const json = resource && this.#json(resource);
     return this.#add(`${named.type} ${named.name}`, {
-      type: type?.name ?? named.type,
+      type: typeNameIn(types, named.type),
       name: named.name,
       isThere: resource !== undefined,
       unused: resource !== undefined && isUnused(resource, names),

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "@hono/zod-openapi";
-import { inTurns, oneByOne, type Reference, type Resource } from "@xdskit/api";
+import { inTurns, oneByOne, type Reference, type Resource, typeNameIn } from "@xdskit/api";
 import { hasNamed, type Snapshot } from "@xdskit/protocol";
 import type { ShowResource } from "../answers/resource-json.js";
 import type { GroupResource, GroupResources } from "../contract/answers.js";
@@ -98,7 +98,7 @@ export function groupRow(
     health: healthOf(content),
     uses: references.length,
     usedBy: names.users({ type: type.typeUrl, name }).length,
-    dangling: dangling.map((one) => ({ type: types.byTypeUrl(one.type)?.type.name ?? one.type, name: one.name })),
+    dangling: dangling.map((one) => ({ type: typeNameIn(types, one.type), name: one.name })),
     unused: isUnused(resource, names),
     where: whereOf(resource),
   };

@@ -3,10 +3,11 @@ import type { ResourceName } from "../names/identifiers.js";
 import type { Reference } from "../references/reference.js";
 import { listNames } from "../text/list-names.js";
 import type { ResourceType, ResourceTypes } from "./resource-type.js";
+import { typeNameIn } from "./resource-types.js";
 
 /** What a reference names, for people: `cluster "web"`. */
 export function referenceText({ type, name }: Reference, types: Pick<ResourceTypes, "byTypeUrl">): string {
-  return `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+  return `${typeNameIn(types, type)} ${JSON.stringify(name)}`;
 }
 
 /**

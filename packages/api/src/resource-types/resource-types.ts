@@ -53,6 +53,11 @@ export function spellingsOf(type: Pick<ResourceType, "name" | "abbreviation" | "
  */
 export const resourceTypes: ResourceTypes = lookedUp(tableOfTypes);
 
+/** The name of a type for people: `cluster`; its type URL if the table lacks it. */
+export function typeNameIn(types: Pick<ResourceTypes, "byTypeUrl">, typeUrl: TypeUrl): string {
+  return types.byTypeUrl(typeUrl)?.type.name ?? typeUrl;
+}
+
 /**
  * A type that a client requested and that the table lacks (rule 161). It has no resources and comes after all others.
  * Its name is its type URL.

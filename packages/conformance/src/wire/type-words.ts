@@ -1,4 +1,4 @@
-import { type ResourceType, resourceTypes } from "@xdskit/api";
+import { type ResourceType, resourceTypes, typeNameIn } from "@xdskit/api";
 
 /** The type that people name so. */
 export function typeNamed(word: string): ResourceType {
@@ -14,5 +14,5 @@ export function typeUrlOf(word: string): string {
 
 /** The name that people type for a type. */
 export function typeWord(url: string): string {
-  return resourceTypes.byTypeUrl(url)?.type.name ?? (url === "" ? "notype" : url);
+  return url === "" ? "notype" : typeNameIn(resourceTypes, url);
 }

@@ -20,6 +20,11 @@ export interface Method {
   readonly unary: boolean;
 }
 
+/** The name of its service in logs, metrics and the API: of its type, or `ads`. */
+export function serviceName({ only }: Pick<Method, "only">): string {
+  return only?.name ?? "ads";
+}
+
 /** One client's call as a transport sees it, whatever was called: bytes in and out. */
 export interface Call {
   /** `127.0.0.1:51234`, for logs. */

@@ -2,7 +2,14 @@ import { createResourceJson, XdskitError } from "@xdskit/api";
 import { createFairQueue } from "@xdskit/grpc-server";
 import { statusCode } from "@xdskit/protocol";
 import type { CallInfo } from "../contracts/nodes/stream-info.js";
-import type { Accept, CallHandler, DiscoveryCall, Method, Refusal } from "../contracts/transport.js";
+import {
+  type Accept,
+  type CallHandler,
+  type DiscoveryCall,
+  type Method,
+  type Refusal,
+  serviceName,
+} from "../contracts/transport.js";
 import { gated } from "../gate/gated.js";
 import { UnprovenCall } from "../gate/unproven-call.js";
 import type { Caller } from "../identity/caller.js";
@@ -135,8 +142,8 @@ const methodTexts = new WeakMap<Method, string>();
 function methodText(method: Method): string {
   const known = methodTexts.get(method);
   if (known !== undefined) return known;
-  const { api, variant, only, unary } = method;
-  const text = `${api} ${only?.name ?? "ads"} ${unary ? "fetch" : variant}`;
+  const { api, variant, unary } = method;
+  const text = `${api} ${serviceName(method)} ${unary ? "fetch" : variant}`;
   methodTexts.set(method, text);
   return text;
 }

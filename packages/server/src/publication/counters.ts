@@ -2,7 +2,7 @@ import { type ApiVersion, getOrInsert, type ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, SotwOrDelta, StatusCode } from "@xdskit/protocol";
 import { Histogram, sizeBounds } from "../basics/histogram.js";
 import type { FetchStats, PollStats, ServerStats, StreamStats, TypeStats } from "../contracts/stats.js";
-import type { Method } from "../contracts/transport.js";
+import { type Method, serviceName } from "../contracts/transport.js";
 import type { WorkDone } from "../event-loop/event-loop-stats.js";
 import { Latencies } from "./latencies.js";
 
@@ -66,8 +66,8 @@ export function createCounters(): Counters {
     stream(method: Method): StreamCounter {
       const counted = byMethod.get(method);
       if (counted !== undefined) return counted;
-      const { api, variant, only } = method;
-      const service = only?.name ?? "ads";
+      const { api, variant } = method;
+      const service = serviceName(method);
       const counts = { open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 };
       const row = streams.row(`${api} ${variant} ${service}`, { api, variant, service, ...counts });
       byMethod.set(method, row);

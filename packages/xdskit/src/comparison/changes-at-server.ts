@@ -5,6 +5,7 @@ import {
   readResources,
   resourceTypes,
   stringifyJson,
+  typeNameIn,
   writeYaml,
 } from "@xdskit/api";
 import { receivedResource } from "@xdskit/protocol";
@@ -57,7 +58,7 @@ export function changesAtServer(
     };
     const contentOf = (resource: ResourceView | null, index: number): ShownContent | undefined =>
       resource === null ? undefined : { json: () => resource, yaml: () => yamls()[index] ?? "" };
-    const about = { type: types.byTypeUrl(type)?.type.name ?? type, typeUrl: type, name, layer, groups };
+    const about = { type: typeNameIn(types, type), typeUrl: type, name, layer, groups };
     return { ...about, before: contentOf(before, 0), after: contentOf(after, 1) };
   });
 }

@@ -1,4 +1,4 @@
-import { type Finding, type Resource, readResources } from "@xdskit/api";
+import { type Finding, type Resource, readResources, typeNameIn } from "@xdskit/api";
 import { emptySnapshot, planBetween, planJson } from "@xdskit/protocol";
 import { createServer, type LayerUpdate, type References, type XdsServer } from "@xdskit/server";
 import type { ApiClient } from "../api-client/api-client.js";
@@ -104,7 +104,7 @@ function resourcesOf(
     const { resources, findings } = readResources(file, { registry, types, validate: false });
     if (resources.length === 0) {
       const { code = "XDSKIT_SYNTAX", message = "" } = findings[0] ?? {};
-      const about = { file: `layer ${layer}`, type: types.byTypeUrl(type)?.type.name ?? type, resource: name };
+      const about = { file: `layer ${layer}`, type: typeNameIn(types, type), resource: name };
       const text = `its content on the server cannot be read here, so the stages leave it out: ${message}`;
       unread.push({ ...about, code, severity: "warning", message: text });
     }

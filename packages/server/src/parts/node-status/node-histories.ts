@@ -3,6 +3,7 @@ import { dropOldest } from "../../basics/maps.js";
 import type { Events, ServerEvent } from "../../contracts/events.js";
 import type { NodeMoment } from "../../contracts/nodes/node-history.js";
 import type { Progress, SentContent, StreamRecorder } from "../../contracts/parts/progress.js";
+import { serviceName } from "../../contracts/transport.js";
 
 /** The number of moments that are kept of each node. */
 const maxMoments = 40;
@@ -40,13 +41,13 @@ export class NodeHistories implements Progress {
     switch (event.kind) {
       case "stream-opened": {
         const { node, peer, method } = event.stream;
-        this.#opened(node.id).add({ kind: "connected", at: Date.now(), peer, service: method.only?.name ?? "ads" });
+        this.#opened(node.id).add({ kind: "connected", at: Date.now(), peer, service: serviceName(method) });
         break;
       }
       case "stream-closed": {
         const { node, method } = event.stream;
         const { message } = event;
-        this.#closed(node.id, { kind: "disconnected", at: Date.now(), service: method.only?.name ?? "ads", message });
+        this.#closed(node.id, { kind: "disconnected", at: Date.now(), service: serviceName(method), message });
         break;
       }
       case "rejected": {
