@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
-import { type Resource, resourceFromBody, resourceTypes } from "@xdskit/api";
+import { type Resource, resourceFromBody, resourceTypes, typeNameIn } from "@xdskit/api";
 import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
@@ -90,7 +90,7 @@ function told(tell: () => string): string {
 }
 
 const short = (text: string): string => text.slice(-6);
-const typeName = (url: string): string => resourceTypes.byTypeUrl(url)?.type.name ?? url;
+const typeName = (url: string): string => typeNameIn(resourceTypes, url);
 const detail = (error: { message: string } | undefined): string =>
   error === undefined ? "" : ` ERROR ${error.message.slice(0, 300)}`;
 

@@ -48,8 +48,8 @@ export class ComingBack {
     const isFirst = this.#since === Number.NEGATIVE_INFINITY && broken.size === 0;
     const isBroken = [...broken].some((type) => type.acknowledgedWarm);
     // It had that stream, so it comes back. Of a stream that nobody saw, the types may be in the client's bootstrap.
-    if (this.#past !== undefined && isBroken) this.#awayUntil = now + comingBackTime;
-    else if (this.#past !== undefined && isFirst && this.#mayAskForMore) this.#awayUntil = now + acknowledgement;
+    if (this.#past !== undefined && (isBroken || (isFirst && this.#mayAskForMore)))
+      this.#awayUntil = now + (isBroken ? comingBackTime : acknowledgement);
     this.#since = now;
     this.#times += 1;
     this.#target = target;
@@ -100,6 +100,7 @@ export class ComingBack {
     );
   }
 
+  /** See `#awayUntil`. */
   get awayUntil(): number {
     return this.#awayUntil;
   }
