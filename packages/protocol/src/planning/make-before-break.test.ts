@@ -49,6 +49,27 @@ it("a removal waits for the acknowledgement of each process that uses a listener
   assert.deepEqual(kinds([old, current]), ["break", listener.typeUrl]);
 });
 
+it("a stream waits for no answer that only a change on another stream waits for", () => {
+  const [cluster, listener, route] = [typeOf("cluster"), typeOf("listener"), typeOf("route")];
+  const old = sampleResource("listener", "l", "1->q");
+  const upsert = ["a", "b"].map((name) => sampleResource("cluster", name, "1"));
+  const wanted = updateSnapshot(emptySnapshot(), {
+    upsert: [...upsert.slice(1), sampleResource("route", "s", "1->b")],
+  });
+  const mine = updateSnapshot(wanted, { upsert: [...upsert, sampleResource("route", "q", "1->b")] });
+  const other = updateSnapshot(mine, { upsert: [sampleResource("route", "r", "1->a")] });
+  const clusters = inUse("cluster", [other.of(cluster)], []);
+  const routes = inUse("route", [other.of(route), mine.of(route)], []);
+  const listeners = inUse("listener", [wanted.of(listener)], [old]);
+  const stage = (...streams: readonly InUse[]) => {
+    const { waits, awaited } = computeStage(new Map(streams.map((use) => [use.type.typeUrl, use])), wanted);
+    return [...waits.map(({ kind, type }) => `${kind} ${type.name}`), ...awaited];
+  };
+  const elsewhere = (use: InUse) => ({ ...use, sentSet: undefined });
+  assert.deepEqual(stage(clusters, elsewhere(routes), elsewhere(listeners)), ["break cluster", route.typeUrl]);
+  assert.deepEqual(stage(elsewhere(clusters), routes, elsewhere(listeners)), ["linger route"]);
+});
+
 it("a listener that leads to itself through a cluster goes with that, and the listener first", () => {
   const [listener, cluster] = [typeOf("listener"), typeOf("cluster")];
   const naming = (resource: Resource, type: TypeUrl, name: string): Resource => ({

@@ -30,9 +30,9 @@ export interface Stage {
    * that names it.
    */
   readonly waiting: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
-  /** The resources that wait, and why. */
+  /** The resources that wait, and why: of the types on this stream. */
   readonly waits: readonly Wait[];
-  /** The types whose acknowledgements the client's changes wait for. */
+  /** The types whose acknowledgements these wait for. */
   readonly awaited: ReadonlySet<TypeUrl>;
 }
 
@@ -68,6 +68,8 @@ export function computeStage(
   if (going.size === 0 && coming.size === 0 && !isWarmedElsewhere) return wholeStage;
   const draft = new StageDraft(types, wanted, going, away);
   if (going.size > 0) for (const use of types.values()) draft.retainForDraining(use);
+  // What connections that drain lead to waits for them alone: no answer of the client is due for that.
+  draft.retainForRetained();
   for (const use of types.values()) {
     if (going.size > 0) draft.retainForUse(use);
     if (coming.size > 0 || isWarmedElsewhere) draft.makeWait(use, coming, isWarmedElsewhere);
@@ -263,6 +265,8 @@ class StageDraft {
     const waits = createMergedWaits();
     const awaited = new Set<TypeUrl>();
     for (const { kind, waiting, cause } of this.#waits) {
+      // What waits on another stream is that stream's to say.
+      if (this.#types.get(waiting.type.typeUrl)?.sentSet === undefined) continue;
       if (kind !== "make" && !this.#uses.has(waiting)) continue;
       if (kind !== "linger") awaited.add(cause.type.typeUrl);
       waits.add(kind, waiting, cause);

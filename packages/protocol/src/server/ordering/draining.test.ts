@@ -16,16 +16,22 @@ import { usualStream } from "../../testing/stream-options.js";
 import { watched } from "../../testing/watched-snapshot.js";
 import { decodeResponse, encodeRequest, type Request } from "../../testing/wire.js";
 
-const asked = { cluster: [], listener: [], route: ["r"] } as const;
+const asked = { cluster: [], endpoint: ["a"], listener: [], route: ["r"] } as const;
 
 type Word = keyof typeof asked;
-const words = ["cluster", "listener", "route"] as const satisfies readonly Word[];
+const withoutEndpoints = ["cluster", "listener", "route"] as const satisfies readonly Word[];
+const withEndpoints = ["cluster", "endpoint", "listener", "route"] as const satisfies readonly Word[];
 
 /**
  * An Envoy that acknowledges everything, and asks for the routes of its listeners, old ones too. `times`: of its order.
- * `isPerType`: it has a stream for each type.
+ * `isPerType`: it has a stream for each type. `words`: the types that it asks for.
  */
-function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
+function envoy(
+  agent = "envoy",
+  times = orderingTimesFor({ userAgentName: agent }),
+  isPerType = false,
+  words: readonly Word[] = withoutEndpoints,
+) {
   const given: Snapshot[] = [];
   const past = isPerType ? () => given as unknown as PastSnapshots : undefined;
   const ordering = new Ordering(times, undefined, past);
@@ -70,8 +76,8 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
       for (const stream of streams) stream.step({ kind: "snapshot", snapshot, ordering }, now);
       return take(!silent);
     },
-    asks(more: Partial<Request>): readonly string[] {
-      request("route", more);
+    asks(more: Partial<Request>, word: Word = "route"): readonly string[] {
+      request(word, more);
       return take();
     },
     breaks(word: Word): void {
@@ -134,6 +140,29 @@ for (const isPerType of [false, true]) {
         assert.equal(acknowledged?.set, meanwhile);
         assert.equal(wanted === meanwhile, wanted?.type.name === "listener");
       }
+    });
+
+    it("draining listeners leave the client in sync whose old clusters have endpoints of their own", () => {
+      const client = envoy("envoy", undefined, isPerType, withEndpoints);
+      const upsert = [sampleResource("cluster", "a", "1"), sampleResource("endpoint", "a", "1")];
+      client.give(updateSnapshot(before, { upsert }));
+      const moved = updateSnapshot(emptySnapshot(), {
+        upsert: [
+          sampleResource("cluster", "b", "1"),
+          sampleResource("endpoint", "b", "1"),
+          sampleResource("listener", "l", "2->s"),
+          sampleResource("route", "s", "1->b"),
+        ],
+      });
+      assert.deepEqual(client.give(moved), ["b=1", "l=2->s"]);
+      assert.ok(client.asks({ subscribe: ["b"] }, "endpoint").includes("b=1"));
+      assert.deepEqual(client.asks({ subscribe: ["s"] }), ["s=1->b"]);
+      assert.deepEqual(client.waits(), ["linger cluster a", "linger endpoint a", "linger route r"]);
+      assert.ok(client.isInSync());
+      client.asks({ unsubscribe: ["r"] });
+      assert.deepEqual(client.pass(2_000), ["-a"]);
+      assert.ok(client.isInSync());
+      assert.deepEqual(client.waits(), ["named endpoint a"]);
     });
 
     it("draining listeners do not delay the next change, and the client is in sync only after it acknowledged that", () => {
