@@ -29,7 +29,7 @@ import { serve } from "./harness/xdskit/xdskit.js";
 const breaks = {
   "the server restarts": variants,
   "connections have a maximum age": isLong ? variants : (["ads-sotw", "per-type-delta"] as const),
-  "upgrades follow one another": isLong ? variants : (["ads-delta", "per-type-sotw"] as const),
+  "upgrades follow one another": isLong ? variants : (["ads-delta", "per-type-sotw", "per-type-delta"] as const),
   "connections go from one server to another": isLong ? variants : (["ads-sotw", "ads-delta"] as const),
 };
 const played = Object.entries(breaks).flatMap(([why, on]) => on.map((variant) => [why, variant] as const));

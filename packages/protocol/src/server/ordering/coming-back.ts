@@ -58,9 +58,7 @@ export class ComingBack {
 
   /** Those that this order has not let drain before. */
   takeNew(replaced: readonly Replaced[]): readonly Replaced[] {
-    // What a known one led to drains with that.
-    const isKnown = ({ old, ledTo }: Replaced) => old.every((one) => this.#drains(one) || ledTo.includes(one));
-    const taken = replaced.filter((one) => !isKnown(one));
+    const taken = replaced.filter(({ old }) => !old.every((one) => this.#drains(one)));
     for (const { old } of taken) this.note(old);
     return taken;
   }
@@ -75,6 +73,8 @@ export class ComingBack {
   #drains(one: Resource): boolean {
     const begun = this.#known?.get(one);
     if (begun === undefined || begun === this.#times) return begun !== undefined;
+    // A stream of another type may break again: then nobody tells what the client uses of it once more.
+    if (!one.type.drains) return false;
     return this.#target === undefined || ResourceSets.get(this.#target.of(one.type), one.key) !== one;
   }
 
@@ -87,17 +87,19 @@ export class ComingBack {
     this.#considered = wanted;
     const has = (reference: Reference) => {
       const asking = all.filter(({ type }) => type.typeUrl === reference.type);
-      return asking.length === 0 ? undefined : asking.some(({ sent }) => namedBy(reference, sent.set).length > 0);
+      // One whose claims were not compared yet may have all.
+      const mayHave = (one: Subscriber) => !isCompared(one) || namedBy(reference, one.sent.set).length > 0;
+      return asking.length === 0 ? undefined : asking.some(mayHave);
     };
     const isAbsent = (resource: Resource) =>
       !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
-    const absent = replacedSince(this.#past(), wanted, true).filter(
-      (one) => one.old.some(isAbsent) && isUsed(one, has),
-    );
     // Listeners whose stream is back drain as that shows, and the others only until theirs is back.
-    return this.takeNew(absent).map((one) =>
-      one.old.some((each) => each.type.drains && isAbsent(each)) ? one : withoutListeners(one),
-    );
+    const isNew = (one: Resource) => one.type.drains && isAbsent(one) && !this.#drains(one);
+    const replaced = replacedSince(this.#past(), wanted, true);
+    // What a stream asks for, the client uses no longer once it asks no more.
+    this.note(replaced.flatMap(({ old }) => old.filter((one) => !one.type.drains && !isAbsent(one))));
+    const absent = replaced.map((one) => (one.old.some(isNew) ? one : withoutListeners(one)));
+    return this.takeNew(absent.filter((one) => one.old.some(isAbsent) && isUsed(one, has)));
   }
 
   /** See `#awayUntil`. */
@@ -112,9 +114,11 @@ const withoutListeners = perObject((all: Replaced): Replaced => {
 
 /** The types that are acknowledged once they are warm, and whose stream is not back. */
 export function awayOf(all: readonly Subscriber[], wanted: Snapshot): readonly ResourceType[] {
-  // A stream that has just come back has not been compared with any snapshot yet.
-  const isBack = (type: ResourceType) =>
-    all.some((one) => one.type === type && (one.used.set !== undefined || one.exchange.lastSent !== undefined));
   const types = Array.from(wanted.sets.values(), ({ type }) => type);
-  return types.filter((type) => type.acknowledgedWarm && !isBack(type));
+  return types.filter((type) => type.acknowledgedWarm && !all.some((one) => one.type === type && isCompared(one)));
+}
+
+/** Whether it is known what the stream of a client that comes back has. */
+function isCompared({ used, exchange }: Subscriber): boolean {
+  return used.set !== undefined || exchange.lastSent !== undefined;
 }
