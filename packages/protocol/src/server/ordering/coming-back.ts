@@ -3,7 +3,7 @@ import { ResourceSets } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { covers } from "../../model/subscribed/subscription.js";
 import type { Replaced, Subscriber } from "../state/subscriber.js";
-import { comingBackTime, type OrderingTimes } from "./ordering-times.js";
+import { comingBackTime } from "./ordering-times.js";
 import { isUsed, namedBy, type PastSnapshots, replacedSince } from "./past-listeners.js";
 
 /**
@@ -37,19 +37,13 @@ export class ComingBack {
   }
 
   /** A stream came back on the way to `target`, or streams broke, with these types; `now` in milliseconds. */
-  begin(
-    now: number,
-    target: Snapshot | undefined,
-    broken: ReadonlySet<ResourceType>,
-    { acknowledgement }: OrderingTimes,
-  ): void {
+  begin(now: number, target: Snapshot | undefined, broken: ReadonlySet<ResourceType>): void {
     // Only its own break makes a type awaited anew. Else a client that has none, and whose other streams break again
     // and again, would wait for ever. What was never there before others broke is not awaited.
     const isFirst = this.#since === Number.NEGATIVE_INFINITY && broken.size === 0;
     const isBroken = [...broken].some((type) => type.acknowledgedWarm);
-    // It had that stream, so it comes back. Of a stream that nobody saw, the types may be in the client's bootstrap.
     if (this.#past !== undefined && (isBroken || (isFirst && this.#mayAskForMore)))
-      this.#awayUntil = now + (isBroken ? comingBackTime : acknowledgement);
+      this.#awayUntil = now + comingBackTime;
     this.#since = now;
     this.#times += 1;
     this.#target = target;

@@ -121,7 +121,7 @@ export class Ordering {
 
   /** A stream joined whose client has something of an earlier one, or another one broke; `now` in milliseconds. */
   cameBack(now: number): void {
-    this.#comingBack.begin(now, this.target.last, this.#left ?? noTypes, this.times);
+    this.#comingBack.begin(now, this.target.last, this.#left ?? noTypes);
   }
 
   /** A client came back that may still serve with these, as it did on an earlier stream; `now` in milliseconds. */
