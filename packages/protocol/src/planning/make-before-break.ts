@@ -195,9 +195,22 @@ class StageDraft {
     return undefined;
   }
 
-  #awayOf({ type: url, name }: Reference): Resource | undefined {
-    const type = this.#away.find(({ typeUrl }) => typeUrl === url);
-    return type && this.#wanted.of(type).named(name)[0];
+  /**
+   * The cluster to which a resource leads while the stream of clusters is away. A new listener counts with its routes:
+   * it would take over before they may come.
+   */
+  #awayOf({ type: url, name }: Reference, seen = new Set<Resource>()): Resource | undefined {
+    const isAway = this.#away.some(({ typeUrl }) => typeUrl === url);
+    for (const resource of this.#wanted.sets.get(url)?.named(name) ?? []) {
+      if (isAway) return resource;
+      if (seen.has(resource)) continue;
+      seen.add(resource);
+      for (const next of resource.references) {
+        const found = this.#awayOf(next, seen);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
   }
 
   /**
