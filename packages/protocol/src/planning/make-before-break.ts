@@ -99,6 +99,8 @@ class StageDraft {
    * names may be removed in one response. But while it stays, so must they.
    */
   readonly #together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
+  /** The results of `#awayBehind`: many listeners may share routes. */
+  readonly #behindAll = new Map<Resource, Resource | undefined>();
 
   constructor(
     types: ReadonlyMap<TypeUrl, InUse>,
@@ -196,19 +198,27 @@ class StageDraft {
   }
 
   /**
-   * The cluster to which a resource leads while the stream of clusters is away. A new listener counts with its routes:
+   * The cluster to which a reference leads while the stream of clusters is away. A new listener counts with its routes:
    * it would take over before they may come.
    */
-  #awayOf({ type: url, name }: Reference, seen = new Set<Resource>()): Resource | undefined {
+  #awayOf({ type: url, name }: Reference): Resource | undefined {
     const isAway = this.#away.some(({ typeUrl }) => typeUrl === url);
     for (const resource of this.#wanted.sets.get(url)?.named(name) ?? []) {
-      if (isAway) return resource;
-      if (seen.has(resource)) continue;
-      seen.add(resource);
-      for (const next of resource.references) {
-        const found = this.#awayOf(next, seen);
-        if (found !== undefined) return found;
-      }
+      const found = isAway ? resource : this.#awayBehind(resource);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #awayBehind(resource: Resource): Resource | undefined {
+    if (this.#behindAll.has(resource)) return this.#behindAll.get(resource);
+    // What leads to itself does so by way of a cluster, which ends the search.
+    this.#behindAll.set(resource, undefined);
+    for (const next of resource.references) {
+      const found = this.#awayOf(next);
+      if (found === undefined) continue;
+      this.#behindAll.set(resource, found);
+      return found;
     }
     return undefined;
   }

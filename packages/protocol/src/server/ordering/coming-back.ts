@@ -90,10 +90,13 @@ export class ComingBack {
     // Listeners whose stream is back drain as that shows, and the others only until theirs is back.
     const isNew = (one: Resource) => one.type.drains && isAbsent(one) && !this.#drains(one);
     const replaced = replacedSince(this.#past(), wanted, true);
-    // What a stream asks for, the client uses no longer once it asks no more.
-    this.note(replaced.flatMap(({ old }) => old.filter((one) => !one.type.drains && !isAbsent(one))));
-    const absent = replaced.map((one) => (one.old.some(isNew) ? one : withoutListeners(one)));
-    return this.takeNew(absent.filter((one) => one.old.some(isAbsent) && isUsed(one, has)));
+    const absent: Replaced[] = [];
+    for (const one of replaced.map((each) => (each.old.some(isNew) ? each : withoutListeners(each)))) {
+      if (one.old.some(isAbsent)) absent.push(one);
+      // Streams ask for these: once they ask no more, the client uses them no longer.
+      else this.note(one.old);
+    }
+    return this.takeNew(absent.filter((one) => isUsed(one, has)));
   }
 
   /** See `#awayUntil`. */

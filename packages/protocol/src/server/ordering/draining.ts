@@ -65,6 +65,12 @@ export function beginDraining(
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
   };
   if (subscriber === undefined || replaced.length === 0) return;
+  // Each stream that breaks or comes back lets what others may use drain anew: once is enough.
+  const again = new Set(replaced.filter((what) => !serves(what)).map(({ dropped }) => dropped));
+  if (again.size > 0) {
+    const isLeft = ({ what }: Draining) => serves(what) || !again.has(what.dropped);
+    for (const one of all) one.draining = leftOf(one.draining, isLeft);
+  }
   subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-maxDraining);
 }
 
@@ -128,9 +134,13 @@ export function drain(subscriber: Subscriber, check: DrainingCheck): boolean {
     const before = subscriber.draining[index];
     return until < (before?.until ?? 0) || what !== before?.what;
   });
-  const left = later.filter(({ until }) => until === undefined || until > check.now);
-  subscriber.draining = left.length === 0 ? nothingDrains : left;
+  subscriber.draining = leftOf(later, ({ until }) => until === undefined || until > check.now);
   return isSooner;
+}
+
+function leftOf(all: readonly Draining[], isLeft: (one: Draining) => boolean): readonly Draining[] {
+  const left = all.filter(isLeft);
+  return left.length === 0 ? nothingDrains : left;
 }
 
 /** What is known now of listeners that drain. */
