@@ -89,7 +89,12 @@ export class ComingBack {
       !all.some(({ type, subscription }) => type === resource.type && covers(subscription, resource));
     // Listeners whose stream is back drain as that shows, and the others only until theirs is back.
     const isNew = (one: Resource) => one.type.drains && isAbsent(one) && !this.#drains(one);
-    const replaced = replacedSince(this.#past(), wanted, true);
+    const draining = new Set(all.flatMap((one) => one.draining.flatMap(({ what }) => what.old)));
+    const haveDrained = ({ old }: Replaced) => {
+      const listeners = old.filter(({ type }) => type.drains);
+      return listeners.length > 0 && listeners.every((one) => this.#drains(one) && !draining.has(one));
+    };
+    const replaced = replacedSince(this.#past(), wanted, true).filter((one) => !haveDrained(one));
     const absent: Replaced[] = [];
     for (const one of replaced.map((each) => (each.old.some(isNew) ? each : withoutListeners(each)))) {
       if (one.old.some(isAbsent)) absent.push(one);

@@ -59,7 +59,7 @@ export function beginDraining(
   const begin = (what: Replaced): Draining => {
     const isAsked = asksForAny(what.dropped, all);
     if (!serves(what)) {
-      const until = now + comingBackTime;
+      const until = Math.min(now + comingBackTime, endOfListeners(what, all));
       return { what, isAsked, since: now, begun: now, end: until, until };
     }
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
@@ -72,6 +72,17 @@ export function beginDraining(
     for (const one of all) one.draining = leftOf(one.draining, isLeft);
   }
   subscriber.draining = [...subscriber.draining, ...replaced.map(begin)].slice(-maxDraining);
+}
+
+/** When the listeners have drained that led to these, in milliseconds; `Infinity` if no such listener drains. */
+function endOfListeners({ old }: Replaced, all: readonly Subscriber[]): number {
+  const names = new Set(old.map(({ type, name }) => `${type.typeUrl} ${name}`));
+  const ends = all.flatMap(({ draining }) =>
+    draining.flatMap(({ what, end = Number.POSITIVE_INFINITY }) =>
+      serves(what) && what.dropped.some(({ type, name }) => names.has(`${type} ${name}`)) ? [end] : [],
+    ),
+  );
+  return ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
 }
 
 /** Another stream of the client goes, and leaves this one to remember what drains. */
