@@ -74,7 +74,8 @@ test("gRPC clients that come while the server is away are answered by the relay 
 
   const back = async () => {
     await folder.put(files(green.port));
-    await serve(scene, folder.path, { grpc: server.grpc });
+    // If one does not get it, the log tells what it asked for and acknowledged.
+    await serve(scene, folder.path, { grpc: server.grpc, args: ["--log-level", "debug"] });
     await areAnswered("green", backWithinMs);
   };
   await scene.step("the server is back with a change, which all get", back, backWithinMs + 30_000);
