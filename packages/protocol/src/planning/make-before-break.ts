@@ -1,5 +1,5 @@
 import type { Reference, Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
-import { createMergedWaits, type Wait } from "../model/basics/wait.js";
+import { createMergedWaits, isForAnswer, type Wait } from "../model/basics/wait.js";
 import { changeBetween } from "../model/sets/change.js";
 import { type ResourceSet, ResourceSets } from "../model/sets/resource-set.js";
 import { sharedBranch } from "../model/sets/shared-branch.js";
@@ -34,6 +34,11 @@ export interface Stage {
   readonly waits: readonly Wait[];
   /** The types whose acknowledgements these wait for. */
   readonly awaited: ReadonlySet<TypeUrl>;
+  /**
+   * The resources that wait on all streams of the client, and why. When one of these waits ends, the stage may be
+   * another one.
+   */
+  readonly clientWaits: readonly Wait[];
 }
 
 /** The stage at which nothing waits. */
@@ -43,6 +48,7 @@ export const wholeStage: Stage = {
   waiting: new Map(),
   waits: [],
   awaited: new Set(),
+  clientWaits: [],
 };
 
 /**
@@ -285,15 +291,13 @@ class StageDraft {
     for (const [url, { size }] of retained)
       if (size === 0 || this.#types.get(url)?.sentSet === undefined) retained.delete(url);
     if (retained.size === 0 && this.#waiting.size === 0) return wholeStage;
-    const waits = createMergedWaits();
+    const merged = createMergedWaits();
+    for (const { kind, waiting, cause } of this.#waits)
+      if (kind === "make" || this.#uses.has(waiting)) merged.add(kind, waiting, cause);
+    const clientWaits = merged.list();
+    const waits = clientWaits.filter(({ type }) => this.#types.get(type.typeUrl)?.sentSet !== undefined);
     const awaited = new Set<TypeUrl>();
-    for (const { kind, waiting, cause } of this.#waits) {
-      // What waits on another stream is that stream's to say.
-      if (this.#types.get(waiting.type.typeUrl)?.sentSet === undefined) continue;
-      if (kind !== "make" && !this.#uses.has(waiting)) continue;
-      if (kind !== "linger") awaited.add(cause.type.typeUrl);
-      waits.add(kind, waiting, cause);
-    }
+    for (const wait of waits) if (isForAnswer(wait) && wait.for !== undefined) awaited.add(wait.for.type.typeUrl);
     const targets = new Map<TypeUrl, ResourceSet>();
     const waiting = new Map<TypeUrl, Set<ResourceName>>();
     for (const [url, use] of this.#types) {
@@ -307,7 +311,7 @@ class StageDraft {
       if (names.size > 0) waiting.set(url, names);
       if (changes.size > 0) targets.set(url, sharedBranch(this.#wanted.of(use.type), changes));
     }
-    return { targets, retained, waiting, waits: waits.list(), awaited };
+    return { targets, retained, waiting, waits, awaited, clientWaits };
   }
 }
 

@@ -26,6 +26,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
   const ordering = new Ordering(times);
   const woken = new Set<string>();
   let snapshot = first;
+  let now = 0;
   const streams = new Map(types.map((type) => [type, streamFor(type)]));
   function streamFor(type: string): Stream {
     return createStream({
@@ -43,7 +44,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
     assert.ok(stream);
     return stream;
   };
-  const give = (type: string) => streamOf(type).step({ kind: "snapshot", snapshot, ordering }, 0);
+  const give = (type: string) => streamOf(type).step({ kind: "snapshot", snapshot, ordering }, now);
   for (const type of types) give(type);
   return {
     /** Opens another stream later. */
@@ -55,7 +56,7 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
       // A usual answer has no node.
       const node = more.nonce === undefined ? { id: "n" } : undefined;
       const bytes = encodeRequest("delta", { typeUrl: urlOf(wordOf(type), "v3"), node, ...more });
-      streamOf(type).step({ kind: "request", bytes }, 0);
+      streamOf(type).step({ kind: "request", bytes }, now);
       woken.add(type);
     },
     publish(next: Snapshot) {
@@ -65,10 +66,26 @@ function createNode(types: readonly string[], first: Snapshot, times = defaultOr
     /** Takes the next response of one stream. */
     take(type: string): SeenResponse | undefined {
       woken.delete(type);
-      const response = streamOf(type).next(0);
+      const response = streamOf(type).next(now);
       return response && decodeResponse("delta", response);
     },
     woken,
+    /** Each stream that was woken takes its turn, and acknowledges what it gets, until none is left. */
+    settle(): void {
+      for (const type of woken) {
+        for (let response = this.take(type); response !== undefined; response = this.take(type))
+          this.request(type, { nonce: response.nonce });
+      }
+    },
+    pass(milliseconds: number): void {
+      now += milliseconds;
+      for (const [type, stream] of streams) {
+        stream.step({ kind: "time" }, now);
+        woken.add(type);
+      }
+      this.settle();
+    },
+    deadline: (type: string) => streamOf(type).deadline(),
     isInSync: () => [...streams.values()].every((stream) => stream.isInSync),
   };
 }
@@ -145,6 +162,88 @@ test("the acknowledgement of an unchanged resource wakes the streams that wait f
   node.request("endpoint", { nonce: endpoints?.nonce ?? "" });
   assert.deepEqual([...node.woken].sort(), ["endpoint", "route"]);
   assert.equal(node.take("route")?.resources[0]?.content, "2->b");
+});
+
+/** A listener moves from one route to another, which is in use already; the first one goes with its cluster. */
+const inUse = updateSnapshot(emptySnapshot(), {
+  upsert: [
+    ...["a", "b"].map((name) => sampleResource("cluster", name, "1->static")),
+    sampleResource("listener", "l", "1->r"),
+    sampleResource("listener", "m", "1->s"),
+    sampleResource("route", "r", "1->a"),
+    sampleResource("route", "s", "1->b"),
+  ],
+});
+const movedInUse = updateSnapshot(inUse, {
+  upsert: [sampleResource("listener", "l", "2->s")],
+  remove: [
+    { type: typeOf("cluster"), name: "a" },
+    { type: typeOf("route"), name: "r" },
+  ],
+});
+
+test("an acknowledgement also wakes a stream whose resources wait for it by way of another stream", () => {
+  const node = createNode(["cluster", "listener", "route"], inUse);
+  boot(node, [
+    ["cluster", []],
+    ["listener", []],
+    ["route", ["r", "s"]],
+  ]);
+  node.publish(movedInUse);
+  for (const type of ["cluster", "route"]) assert.equal(node.take(type), undefined);
+  const listeners = node.take("listener");
+  assert.deepEqual(
+    listeners?.resources.map(({ content }) => content),
+    ["2->s"],
+  );
+  assert.ok(!node.isInSync());
+  node.woken.clear();
+  node.request("listener", { nonce: listeners?.nonce ?? "" });
+  node.settle();
+  assert.ok(node.isInSync());
+});
+
+test("endpoints of old clusters that drain are no reason to wait, whoever is woken", () => {
+  const upsert = (name: string, listener: string, route: string) => [
+    sampleResource("cluster", name, "1"),
+    sampleResource("endpoint", name, "1"),
+    sampleResource("listener", "l", listener),
+    sampleResource("route", route, `1->${name}`),
+  ];
+  const node = createNode(
+    ["cluster", "endpoint", "listener", "route"],
+    updateSnapshot(emptySnapshot(), { upsert: upsert("a", "1->r", "r") }),
+  );
+  boot(node, [
+    ["cluster", []],
+    ["endpoint", ["a"]],
+    ["listener", []],
+    ["route", ["r"]],
+  ]);
+  node.publish(updateSnapshot(emptySnapshot(), { upsert: upsert("b", "2->s", "s") }));
+  const [clusters, , listeners] = ["cluster", "endpoint", "listener", "route"].map((type) => node.take(type));
+  node.request("endpoint", { subscribe: ["b"] });
+  node.request("endpoint", { nonce: node.take("endpoint")?.nonce ?? "" });
+  node.request("cluster", { nonce: clusters?.nonce ?? "" });
+  for (const type of ["cluster", "endpoint", "route"]) node.take(type);
+  node.woken.clear();
+  node.request("listener", { nonce: listeners?.nonce ?? "" });
+  node.request("route", { subscribe: ["s"] });
+  node.settle();
+  assert.ok(node.isInSync());
+});
+
+test("a listener that is never answered is waited for no longer than for an answer, in whichever order the streams came", () => {
+  const node = createNode(["route", "listener", "cluster"], inUse);
+  boot(node, [
+    ["route", ["r", "s"]],
+    ["listener", []],
+    ["cluster", []],
+  ]);
+  node.pass(20_000);
+  node.publish(movedInUse);
+  for (const type of ["route", "listener", "cluster"]) node.take(type);
+  assert.equal(node.deadline("cluster"), 20_000 + defaultOrderingTimes.acknowledgement);
 });
 
 test("on a node with many streams an acknowledgement wakes the streams that wait for it, and no others", () => {

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import type { Wait } from "../../model/basics/wait.js";
+import { isForAnswer, type Wait } from "../../model/basics/wait.js";
 import type { ResourceSet } from "../../model/sets/resource-set.js";
 import type { Snapshot } from "../../model/snapshots/snapshot.js";
 import { type Stage, wholeStage } from "../../planning/make-before-break.js";
@@ -97,10 +97,10 @@ export class Ordering {
    */
   progressed(by: OrderedStream, type?: ResourceType): void {
     if (this.#stages.size === 0) return;
-    for (const [stream, { awaited, waits }] of this.#stages) {
+    for (const [stream, { clientWaits }] of this.#stages) {
       if (stream === by) continue;
       // A linger time begins when everything that the new listener names is acknowledged, whatever its type.
-      const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
+      const concerns = type === undefined || clientWaits.some((one) => one.kind === "linger" || one.for?.type === type);
       if (concerns) stream.mayGoOn();
     }
   }
@@ -229,7 +229,7 @@ export class Ordering {
     for (const { grace } of stream.subscribers) earliest = Math.min(earliest, nextOfGrace(grace));
     for (const subscriber of stage === undefined ? stream.subscribers : this.#subscribers()) {
       earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
-      if (!stage?.awaited.has(subscriber.type.typeUrl)) continue;
+      if (stage === undefined || !awaits(stage, subscriber.type)) continue;
       const [first] = stillInFlight(subscriber);
       if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
     }
@@ -251,13 +251,13 @@ export class Ordering {
     const ended: WaitEnded[] = [];
     for (const subscriber of this.#subscribers()) {
       const { type } = subscriber;
-      if (!stage.awaited.has(type.typeUrl)) continue;
+      if (!awaits(stage, type)) continue;
       const late = stillInFlight(subscriber).findLast(({ at }) => at + this.times.acknowledgement <= now);
       if (late === undefined) continue;
       const before = usedBy(subscriber);
       assume(subscriber, { upTo: late.count, set: late.set });
       this.usesChanged(subscriber, before, now);
-      ended.push({ type, version: late.version, waits: stage.waits.filter((wait) => wait.for?.type === type) });
+      ended.push({ type, version: late.version, waits: stage.clientWaits.filter((wait) => wait.for?.type === type) });
     }
     if (ended.length > 0) this.progressed(stream);
     return ended;
@@ -282,6 +282,11 @@ export class Ordering {
 }
 
 /** The same map with the stage of one stream, or without it. */
+/** Whether something that waits on a stream of the client waits for an answer of this type. */
+function awaits({ clientWaits }: Stage, type: ResourceType): boolean {
+  return clientWaits.some((wait) => isForAnswer(wait) && wait.for?.type === type);
+}
+
 function withStage(
   stages: ReadonlyMap<OrderedStream, Stage>,
   stream: OrderedStream,
