@@ -24,7 +24,10 @@ export class ComingBack {
   #times = 0;
   /** The target at that time: what it has was in use again, even if it had drained before. */
   #target: Snapshot | undefined;
-  /** The old listeners that drain, or have drained, and the value of `#times` when they began. Mostly none. */
+  /**
+   * The old listeners that drain, or have drained, and other old resources that were considered; with each the value of
+   * `#times` at that moment. Mostly none.
+   */
   #known: WeakMap<Resource, number> | undefined;
 
   /**

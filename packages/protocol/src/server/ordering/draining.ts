@@ -65,7 +65,7 @@ export function beginDraining(
     return { what, isAsked, since: now, begun: undefined, end: undefined, until: undefined };
   };
   if (subscriber === undefined || replaced.length === 0) return;
-  // Each stream that breaks or comes back lets what others may use drain anew: once is enough.
+  // The same may be considered again each time that a stream breaks or comes back. Only the newest entry stays.
   const again = new Set(replaced.filter((what) => !serves(what)).map(({ dropped }) => dropped));
   if (again.size > 0) {
     const isLeft = ({ what }: Draining) => serves(what) || !again.has(what.dropped);
